@@ -409,7 +409,7 @@ fn observed(
         path: incoming.path.clone(),
         query: None,
         digest: String::new(),
-        asked: Some(asked),
+        asked: Some(asked.into()),
         asked_at: at,
         ended_at: Some(at + 1),
         outcome,

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
 
 use super::essence::{self, Essence};
 use super::observed::{Observed, Outcome};
-use crate::exchange::{Asked, Item, Part, Said, Tool};
+use super::question::Question;
+use crate::exchange::{Item, Part, Said, Tool};
 use crate::protocol::Protocol;
 
 /// A text that is shorter is in many texts by chance.
@@ -16,7 +18,7 @@ const TELLING: usize = 40;
 pub(super) struct ModelCall {
     pub(super) protocol: &'static str,
     /// What was asked, with the whole talk so far.
-    pub(super) asked: Asked,
+    pub(super) asked: Question,
     pub(super) said: Said,
     /// Why the answer is not whole, where it is not.
     pub(super) broken: Option<String>,
@@ -32,8 +34,10 @@ pub(super) struct ModelCall {
 
 impl ModelCall {
     /// The talk after the answer.
-    fn talk(&self) -> Vec<Item> {
-        let answer = self.answered.then(|| Item::Answer(self.said.parts.clone()));
+    fn talk(&self) -> Vec<Arc<Item>> {
+        let answer = self
+            .answered
+            .then(|| Arc::new(Item::Answer(self.said.parts.clone())));
         self.asked.items.iter().cloned().chain(answer).collect()
     }
 }
@@ -57,7 +61,7 @@ impl Conversation {
     /// The tools that were offered, each once, in order.
     pub(super) fn tools(&self) -> Vec<Tool> {
         let mut tools: Vec<Tool> = Vec::new();
-        for tool in self.calls.iter().flat_map(|it| &it.asked.tools) {
+        for tool in self.calls.iter().flat_map(|it| &*it.asked.tools) {
             if !tools.iter().any(|known| known.name == tool.name) {
                 tools.push(tool.clone());
             }
@@ -151,10 +155,11 @@ pub(super) fn sorted(observed: &[Observed]) -> Calls {
 
 /// What each request asked, with the talk that it stands for: what an answer before it held, and items that
 /// stand there by their identifiers alone.
-fn whole_talks(observed: &[Observed]) -> Vec<Option<Asked>> {
-    let mut whole: Vec<Option<Asked>> = Vec::new();
+fn whole_talks(observed: &[Observed]) -> Vec<Option<Question>> {
+    let mut whole: Vec<Option<Question>> = Vec::new();
     let mut answers: HashMap<&str, usize> = HashMap::new();
-    let mut items: HashMap<&str, &[Part]> = HashMap::new();
+    let mut items: HashMap<&str, Arc<Item>> = HashMap::new();
+    let mut said: HashMap<usize, Arc<Item>> = HashMap::new();
     for (place, one) in observed.iter().enumerate() {
         let Some(mut asked) = one.asked.clone() else {
             whole.push(None);
@@ -164,26 +169,29 @@ fn whole_talks(observed: &[Observed]) -> Vec<Option<Asked>> {
             Outcome::Said { said, .. } => said.parts.clone(),
             _ => Vec::new(),
         };
-        let mut talk = Vec::new();
+        let mut talk: Vec<Arc<Item>> = Vec::new();
         let before = asked.previous.as_deref().and_then(|id| answers.get(id));
         if let Some(before) = before
             && let Some(Some(earlier)) = whole.get(*before)
         {
             talk.clone_from(&earlier.items);
-            talk.push(Item::Answer(parts_of(before)));
+            let answer = said.entry(*before);
+            let answer = answer.or_insert_with(|| Arc::new(Item::Answer(parts_of(before))));
+            talk.push(Arc::clone(answer));
             if one.protocol.is_some_and(Protocol::keeps_request) {
                 asked.system = asked.system.or_else(|| earlier.system.clone());
                 if asked.tools.is_empty() {
-                    asked.tools.clone_from(&earlier.tools);
+                    asked.tools = Arc::clone(&earlier.tools);
                 }
             }
         }
         for item in asked.items {
-            let referred = match &item {
+            let referred = match &*item {
                 Item::Reference(id) => items.get(id.as_str()),
                 _ => None,
             };
-            talk.push(referred.map_or(item.clone(), |parts| Item::Answer(parts.to_vec())));
+            let referred = referred.cloned();
+            talk.push(referred.unwrap_or(item));
         }
         asked.items = talk;
         whole.push(Some(asked));
@@ -192,7 +200,7 @@ fn whole_talks(observed: &[Observed]) -> Vec<Option<Asked>> {
             let mut rest = said.parts.as_slice();
             for item in &said.items {
                 let (own, after) = rest.split_at(item.parts.min(rest.len()));
-                items.insert(&item.id, own);
+                items.insert(&item.id, Arc::new(Item::Answer(own.to_vec())));
                 rest = after;
             }
         }
@@ -201,7 +209,7 @@ fn whole_talks(observed: &[Observed]) -> Vec<Option<Asked>> {
 }
 
 /// What makes two requests the same question.
-fn key(asked: &Asked) -> u64 {
+fn key(asked: &Question) -> u64 {
     let mut hasher = DefaultHasher::new();
     (&asked.system, essence::of(&asked.items)).hash(&mut hasher);
     hasher.finish()
@@ -257,7 +265,7 @@ fn place(mut call: ModelCall, conversations: &mut Vec<Conversation>) {
         .rposition(|conversation| has_changed(conversation, &call, &talk));
     if let Some(index) = goes_on {
         call.changed = true;
-        let is_answer = |item: &Item| matches!(item, Item::Answer(_));
+        let is_answer = |item: &Arc<Item>| matches!(**item, Item::Answer(_));
         let last = call.asked.items.iter().rposition(is_answer);
         call.known = last.map_or(call.asked.items.len(), |last| last + 1);
         conversations[index].calls.push(call);
@@ -267,12 +275,12 @@ fn place(mut call: ModelCall, conversations: &mut Vec<Conversation>) {
 }
 
 /// How many items the first things of a talk are.
-fn items_of(items: &[Item], length: usize) -> usize {
+fn items_of(items: &[Arc<Item>], length: usize) -> usize {
     let is_enough = |count: &usize| essence::of(&items[..*count]).len() >= length;
     let first = (0..=items.len()).find(is_enough);
     let mut count = first.unwrap_or(items.len());
     // An answer may be several messages.
-    while matches!(items.get(count), Some(Item::Answer(_)))
+    while matches!(items.get(count).map(|item| &**item), Some(Item::Answer(_)))
         && essence::of(&items[..=count]).len() == length
     {
         count += 1;

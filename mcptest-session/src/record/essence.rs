@@ -1,6 +1,8 @@
 //! What makes two talks the same talk: who said what, which calls were made, what came back. How a client
 //! cuts a message into pieces, and what only a provider understands, is no difference.
 
+use std::borrow::Borrow;
+
 use mcptest_trace::trace::canonical_json;
 use sha2::{Digest as _, Sha256};
 
@@ -18,9 +20,9 @@ pub(super) enum Essence {
 }
 
 /// The things that happened in a talk. What one answer says comes before its calls, as some formats have it.
-pub(super) fn of(items: &[Item]) -> Vec<Essence> {
+pub(super) fn of(items: &[impl Borrow<Item>]) -> Vec<Essence> {
     let mut all = Vec::new();
-    let mut items = items.iter().peekable();
+    let mut items = items.iter().map(Borrow::borrow).peekable();
     while let Some(item) = items.next() {
         match item {
             Item::User(text) => all.push(Essence::User(text.trim().to_owned())),
@@ -36,7 +38,7 @@ pub(super) fn of(items: &[Item]) -> Vec<Essence> {
                 let mut parts: Vec<&Part> = parts.iter().collect();
                 // Some clients send an answer back as several messages.
                 while let Some(Item::Answer(more)) =
-                    items.next_if(|next| matches!(next, Item::Answer(_)))
+                    items.next_if(|next: &&Item| matches!(next, Item::Answer(_)))
                 {
                     parts.extend(more);
                 }
@@ -48,7 +50,7 @@ pub(super) fn of(items: &[Item]) -> Vec<Essence> {
 }
 
 /// The same for talks that are the same, whichever program asks.
-pub(crate) fn digest(items: &[Item]) -> String {
+pub(crate) fn digest(items: &[impl Borrow<Item>]) -> String {
     let mut digest = Sha256::new();
     for one in of(items) {
         let (kind, texts) = match one {

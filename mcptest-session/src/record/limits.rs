@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::log::Log;
 use super::options::most_tokens;
-use crate::exchange::{Asked, CallTokens};
+use super::question::Question;
+use crate::exchange::CallTokens;
 
 /// What a run may take.
 #[derive(Debug, Clone, Default)]
@@ -88,7 +89,7 @@ impl Keeper {
     pub(super) fn ask(
         &self,
         log: &Log,
-        asked: Option<&Asked>,
+        asked: Option<&Question>,
         bytes: usize,
     ) -> Result<Option<SetAside>, String> {
         let capped = |word| {
@@ -119,7 +120,7 @@ impl Keeper {
         let call = ModelCallSize {
             model: asked.and_then(|asked| asked.model.clone()),
             bytes: bytes as u64,
-            most: asked.and_then(|asked| most_tokens(&Value::Object(asked.parameters.clone()))),
+            most: asked.and_then(|asked| most_tokens(&Value::Object((*asked.parameters).clone()))),
         };
         let cost = spending.set_aside(&call)?;
         Ok(Some(SetAside {

@@ -5,26 +5,36 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::observed::{Observed, Outcome};
-use crate::exchange::{Call, Said};
+use super::question::{Pool, Question};
+use crate::exchange::{Asked, Call, Said};
 
 /// How often it is looked whether an answer has ended.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// What went by in a session, in the order in which it was asked.
 #[derive(Debug, Clone, Default)]
-pub struct Log(Arc<Mutex<Vec<Observed>>>);
+pub struct Log {
+    all: Arc<Mutex<Vec<Observed>>>,
+    pool: Arc<Mutex<Pool>>,
+}
 
 impl Log {
+    /// A request as it is kept, with what earlier ones held shared.
+    pub(crate) fn question(&self, asked: Asked) -> Question {
+        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        pool.shared(asked)
+    }
+
     /// Notes a request; its place is returned.
     pub(crate) fn begin(&self, observed: Observed) -> usize {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.push(observed);
         all.len() - 1
     }
 
     /// Notes what came of a request.
     pub(crate) fn end(&self, place: usize, ended_at: u64, gone: bool, outcome: Outcome) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(observed) = all.get_mut(place) {
             observed.ended_at = Some(ended_at);
             observed.gone = gone;
@@ -33,7 +43,7 @@ impl Log {
     }
 
     fn has_open(&self) -> bool {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.iter().any(|one| one.outcome == Outcome::Open)
     }
 
@@ -51,7 +61,7 @@ impl Log {
     /// The calls of answers that came since, in the order in which the answers came. `known` are the answers whose
     /// calls were given before.
     pub(crate) fn new_calls(&self, known: &mut BTreeSet<usize>) -> Vec<Call> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let mut new: Vec<(Option<u64>, usize, &Said)> = Vec::new();
         for (place, one) in all.iter().enumerate() {
             if let Outcome::Said { said, broken: None } = &one.outcome
@@ -67,7 +77,7 @@ impl Log {
 
     /// How many calls of tools the model asked for.
     pub(super) fn tool_calls(&self) -> u64 {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let said = all.iter().filter_map(|one| match &one.outcome {
             Outcome::Said { said, broken: None } => Some(said.calls().count() as u64),
             _ => None,
@@ -77,7 +87,7 @@ impl Log {
 
     /// The tokens that all answers took, and those of the last one; what no answer tells is not counted.
     pub(super) fn tokens(&self) -> (u64, u64) {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = all.iter().filter_map(|one| match &one.outcome {
             Outcome::Said { said, .. } => {
                 let tokens = said.tokens?;
@@ -93,7 +103,7 @@ impl Log {
     /// What went by till now.
     #[must_use]
     pub fn observed(&self) -> Vec<Observed> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.clone()
     }
 }

@@ -5,6 +5,7 @@
 //! the model was told goes first, then the earlier one.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use mcptest_trace::trace::canonical_json;
 use serde_json::Value;
@@ -88,9 +89,9 @@ fn is_same(call: &Call, seen: &SeenCall) -> bool {
 }
 
 /// What the model was told of a call.
-fn told<'t>(items: &'t [Item], id: &str) -> Option<&'t Value> {
+fn told<'t>(items: &'t [Arc<Item>], id: &str) -> Option<&'t Value> {
     let mut items = items.iter().rev();
-    items.find_map(|item| match item {
+    items.find_map(|item| match &**item {
         Item::Result(result) if result.id.as_deref() == Some(id) => Some(&result.value),
         _ => None,
     })

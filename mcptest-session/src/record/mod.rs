@@ -1,7 +1,7 @@
 //! Mode `record`: the real model answers, and what was asked and said becomes a run.
 //!
 //! - `relay`: passes requests on, and answers back, byte for byte;
-//! - `observed`: what went by, decoded;
+//! - `observed`: what went by, decoded; `question`: a request as it is kept;
 //! - `conversation`: which requests belong together;
 //! - `limits`: what a run may take;
 //! - `run`: conversations become a cassette; `mcp_calls`, `mcp_field`: with what went by at MCP servers.
@@ -26,6 +26,7 @@ mod passing;
 pub mod payload;
 #[cfg(any(feature = "play", feature = "record"))]
 mod query;
+mod question;
 mod redacting;
 #[cfg(feature = "record")]
 mod relay;
@@ -47,6 +48,7 @@ pub use observed::{Observed, Outcome, digest};
 pub use options::RunOptions;
 #[cfg(feature = "play")]
 pub(crate) use query::without_keys;
+pub use question::Question;
 pub use redacting::redact;
 #[cfg(feature = "record")]
 pub use relay::Relay;

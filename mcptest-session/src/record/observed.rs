@@ -3,7 +3,8 @@
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::exchange::{Asked, Said};
+use super::question::Question;
+use crate::exchange::Said;
 use crate::protocol::{Protocol, blob};
 
 /// A request, and what came of it.
@@ -21,7 +22,7 @@ pub struct Observed {
     /// The digest of method, path, query and body.
     pub digest: String,
     /// What was asked, where the body could be read.
-    pub asked: Option<Asked>,
+    pub asked: Option<Question>,
     /// When it was asked, in milliseconds since the session began.
     pub asked_at: u64,
     /// When the answer had come, in milliseconds since the session began.

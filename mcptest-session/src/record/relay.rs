@@ -222,7 +222,8 @@ impl Relay {
         let body = decoded(&encodings, incoming.body.to_vec(), MOST);
         let asked = known.and_then(|(protocol, route)| {
             let body: Value = serde_json::from_slice(&body.bytes).ok()?;
-            body.is_object().then(|| protocol.asked(route, &body))
+            body.is_object()
+                .then(|| self.log.question(protocol.asked(route, &body)))
         });
         Observed {
             protocol: known.map(|(protocol, _)| *protocol),

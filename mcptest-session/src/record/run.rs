@@ -111,7 +111,7 @@ fn main_of(conversations: &[Conversation], options: &RunOptions) -> Option<usize
         let first = conversation.calls.first();
         let mut items = first.iter().flat_map(|call| &call.asked.items);
         prompt.is_some_and(|prompt| {
-            items.any(|item| matches!(item, Item::User(text) if text.contains(prompt)))
+            items.any(|item| matches!(&**item, Item::User(text) if text.contains(prompt)))
         })
     };
     let best = |fits: &dyn Fn(&Conversation) -> bool| {
@@ -202,7 +202,7 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
         cassette["tools"] = tools.into();
     }
     if let Some(first) = first {
-        let parameters = Value::Object(first.asked.parameters.clone());
+        let parameters = Value::Object((*first.asked.parameters).clone());
         for (key, value) in limits(&parameters) {
             cassette[key] = value;
         }
@@ -225,7 +225,7 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
 fn opening_holds(conversation: &Conversation, prompt: &str) -> bool {
     let first = conversation.calls.first();
     let mut items = first.iter().flat_map(|call| &call.asked.items);
-    items.any(|item| matches!(item, Item::User(text) if text.contains(prompt)))
+    items.any(|item| matches!(&**item, Item::User(text) if text.contains(prompt)))
 }
 
 /// The sampling temperature and the most tokens, in the spellings of all formats.

@@ -95,7 +95,7 @@ impl<'c> Told<'c> {
         let calls = conversation.calls.iter().filter(|_| has_list);
         Self {
             system: first.and_then(|call| call.asked.system.as_deref()),
-            tools: names(calls.flat_map(|call| &call.asked.tools)),
+            tools: names(calls.flat_map(|call| &*call.asked.tools)),
             parameters: None,
         }
     }
@@ -113,9 +113,9 @@ impl<'c> Told<'c> {
         }
         if self
             .parameters
-            .map_or(!asked.parameters.is_empty(), |it| *it != asked.parameters)
+            .map_or(!asked.parameters.is_empty(), |it| *it != *asked.parameters)
         {
-            written["parameters"] = asked.parameters.clone().into();
+            written["parameters"] = (*asked.parameters).clone().into();
             self.parameters = Some(&asked.parameters);
         }
         if call.changed {

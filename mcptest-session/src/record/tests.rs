@@ -21,7 +21,7 @@ impl Wire {
         let asked_at = 10 * self.observed.len() as u64;
         let asked = known
             .as_ref()
-            .map(|(protocol, route)| protocol.asked(route, request));
+            .map(|(protocol, route)| protocol.asked(route, request).into());
         self.observed.push(Observed {
             protocol: known.map(|(protocol, _)| protocol),
             method: "POST".to_owned(),

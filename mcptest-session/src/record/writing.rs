@@ -1,17 +1,17 @@
 //! Calls, results and turns of a run, written in the order in which they happened.
 
+mod results;
+
 use std::collections::BTreeSet;
 
 use mcptest_trace::record::Talk;
 use serde_json::{Value, json};
 
 use super::conversation::{Conversation, ModelCall};
-use super::mcp_calls::{McpCalls, is_said};
+use super::mcp_calls::McpCalls;
 use super::options::{Role, RunOptions};
 use super::pairing::Pairing;
-use super::payload::payload;
-use crate::exchange::{Call, Item, Part, Tool, ToolResult};
-use crate::mcp::SeenCall;
+use crate::exchange::{Call, Item, Part, Tool};
 use crate::protocol::blob;
 
 /// A run that is being written.
@@ -107,33 +107,12 @@ impl<'o> Writing<'o> {
         }
     }
 
-    /// Results that servers gave and no request told, as the run ended before.
-    fn unheard(&mut self, open: &mut Open) {
-        for own in 0..open.calls.len() {
-            let call = open.calls[own];
-            if open.pairing.result_of(own).is_none()
-                && let Some(result) = self.seen_of(call).and_then(|seen| seen.result.clone())
-            {
-                let result = ToolResult {
-                    value: result,
-                    ..ToolResult::default()
-                };
-                self.write_result(&result, None, own, open);
-            }
-        }
-    }
-
-    /// What went by at a server of a call of the run.
-    fn seen_of(&self, call: usize) -> Option<&'o SeenCall> {
-        self.options.mcp.calls.get(self.seen[call]?)
-    }
-
     /// What a request tells that is new: results, and what the user says.
     fn asked(&mut self, call: &ModelCall, open: &mut Open) {
         let new = call.asked.items.get(call.known..).unwrap_or_default();
         let waited = call.asked_at.saturating_sub(open.last.1);
         for item in new {
-            match item {
+            match &**item {
                 Item::Result(result) => self.result(result, Some(waited), open),
                 Item::User(text) if open.agent.is_none() => {
                     // Of a past that was changed, only what the user is known to say is the user's.
@@ -217,80 +196,6 @@ impl<'o> Writing<'o> {
         }
         self.calls.push(written);
         self.seen.push(seen);
-    }
-
-    /// A result. Only of a call that was alone it is known how long it took.
-    fn result(&mut self, result: &ToolResult, waited: Option<u64>, open: &mut Open) {
-        let id = result.id.as_deref().unwrap_or_default();
-        let by_name = || open.pairing.by_name(result.name.as_deref()?);
-        let Some(own) = open.pairing.of(id).or_else(by_name) else {
-            return;
-        };
-        if open.pairing.result_of(own).is_none() {
-            self.write_result(result, waited, own, open);
-        }
-    }
-
-    fn write_result(
-        &mut self,
-        result: &ToolResult,
-        waited: Option<u64>,
-        own: usize,
-        open: &mut Open,
-    ) {
-        let call = open.calls[own];
-        let seen = self.seen_of(call);
-        let said = seen.and_then(|seen| seen.result.as_ref());
-        let is_told = said.is_some_and(|said| is_said(&result.value, said));
-        let (mut value, is_mcp) = match said.filter(|_| is_told) {
-            Some(said) => (said.clone(), true),
-            None => payload(result.value.clone()),
-        };
-        blob::condense(&mut value);
-        let own_flag = value.get("isError").and_then(Value::as_bool);
-        let failed = seen.and_then(SeenCall::is_error);
-        let is_error = match (result.is_error.or(failed), own_flag) {
-            // What the server says is so, whatever the model was told.
-            _ if failed == Some(true) => Some(true),
-            (Some(true), _) | (_, Some(true)) => Some(true),
-            (Some(false), _) => Some(false),
-            (None, _) => is_mcp.then_some(false),
-        };
-        if is_error == Some(true) && own_flag == Some(false) {
-            value["isError"] = true.into();
-        }
-        let mut written = json!({ "call_index": call, "result": value });
-        if let Some(server) = self.calls[call].get("server") {
-            written["server"] = server.clone();
-        }
-        if let Some(is_error) = is_error {
-            written["is_error"] = is_error.into();
-        }
-        if let Some(mark) = seen.and_then(|seen| seen.synthesized.as_ref()) {
-            written["synthesized"] = mark.clone();
-        }
-        if let Some(duration) = seen.and_then(SeenCall::duration_ms) {
-            written["duration_ms"] = duration.into();
-        } else if let (Some(waited), [alone]) = (waited, open.last.0.as_slice())
-            && *alone == call
-        {
-            written["duration_ms"] = waited.into();
-        }
-        open.pairing.answered(own, self.results.len());
-        self.results.push(written);
-        if let Some(seen) = self.seen[call] {
-            self.told.push((seen, call, is_told));
-        }
-    }
-
-    /// The calls at servers that the run has, each with its call and whether the model was told what the server said.
-    pub(super) fn told(&self) -> Vec<(usize, usize, bool)> {
-        let told = self.told.iter().copied();
-        // Of a call without a result nobody was told anything.
-        let untold = self.seen.iter().enumerate();
-        let untold = untold.filter_map(|(call, seen)| Some(((*seen)?, call, false)));
-        let untold = untold.filter(|(seen, ..)| self.told.iter().all(|(other, ..)| other != seen));
-        told.chain(untold).collect()
     }
 
     /// The server that a tool's name tells, and the tool.

@@ -1,0 +1,197 @@
+//! Requests as they are kept. Each holds the whole talk before it, so what earlier ones held already is shared with them:
+//! a session holds as much as its run.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::exchange::{Asked, Item, Part, Tool};
+
+/// A request for an answer of a model, as it is kept.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Question {
+    /// The model that is asked.
+    pub model: Option<String>,
+    /// The system prompt.
+    pub system: Option<Arc<str>>,
+    /// The talk so far.
+    pub items: Vec<Arc<Item>>,
+    /// The tools that the model may call.
+    pub tools: Arc<Vec<Tool>>,
+    /// The identifier of the answer that this request continues (Responses).
+    pub previous: Option<String>,
+    /// Whether the answer comes as a stream of events.
+    pub streamed: bool,
+    /// Everything else in the request that may change the answer.
+    pub parameters: Arc<Map<String, Value>>,
+}
+
+impl Question {
+    /// The first thing that the user said.
+    #[must_use]
+    pub fn opening(&self) -> Option<&str> {
+        self.items.iter().find_map(|item| match &**item {
+            Item::User(text) => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
+    /// How many answers of the model the request holds already.
+    #[must_use]
+    pub fn answers(&self) -> usize {
+        let items = self.items.iter();
+        items
+            .filter(|item| matches!(***item, Item::Answer(_)))
+            .count()
+    }
+}
+
+impl From<Asked> for Question {
+    fn from(asked: Asked) -> Self {
+        Pool::default().shared(asked)
+    }
+}
+
+/// What requests of a session held, each thing once.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Pool {
+    items: HashMap<u64, Vec<Arc<Item>>>,
+    systems: Vec<Arc<str>>,
+    tools: Vec<Arc<Vec<Tool>>>,
+    parameters: Vec<Arc<Map<String, Value>>>,
+}
+
+impl Pool {
+    /// A request, with what earlier ones held shared.
+    pub(super) fn shared(&mut self, asked: Asked) -> Question {
+        let items = asked.items.into_iter().map(|item| self.item(item));
+        Question {
+            items: items.collect(),
+            model: asked.model,
+            system: asked.system.map(|system| self.system(system)),
+            tools: known(&mut self.tools, asked.tools),
+            previous: asked.previous,
+            streamed: asked.streamed,
+            parameters: known(&mut self.parameters, asked.parameters),
+        }
+    }
+
+    fn item(&mut self, item: Item) -> Arc<Item> {
+        known(self.items.entry(sign(&item)).or_default(), item)
+    }
+
+    fn system(&mut self, system: String) -> Arc<str> {
+        if let Some(known) = self.systems.iter().find(|known| ***known == *system) {
+            return Arc::clone(known);
+        }
+        let system: Arc<str> = system.into();
+        self.systems.push(Arc::clone(&system));
+        system
+    }
+}
+
+/// The value among those that are known, or as a new one of them.
+fn known<T: PartialEq>(all: &mut Vec<Arc<T>>, value: T) -> Arc<T> {
+    // What was asked last is most likely to be asked again.
+    if let Some(known) = all.iter().rev().find(|known| ***known == value) {
+        return Arc::clone(known);
+    }
+    let value = Arc::new(value);
+    all.push(Arc::clone(&value));
+    value
+}
+
+/// The same for items that are the same; others rarely share one.
+fn sign(item: &Item) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    match item {
+        Item::User(text) => (0, text).hash(&mut hasher),
+        Item::Turn { role, text } => (1, role, text).hash(&mut hasher),
+        Item::Result(result) => (2, &result.id, &result.name).hash(&mut hasher),
+        Item::Reference(id) => (3, id).hash(&mut hasher),
+        Item::Answer(parts) => {
+            4.hash(&mut hasher);
+            for part in parts {
+                match part {
+                    Part::Text(text) | Part::Refusal(text) => text.hash(&mut hasher),
+                    Part::Call(call) => (&call.id, &call.name).hash(&mut hasher),
+                    Part::Result(result) => result.id.hash(&mut hasher),
+                    Part::Opaque(opaque) => opaque.protocol.hash(&mut hasher),
+                }
+            }
+        }
+    }
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::protocol;
+
+    /// A session of so many model calls, each of which makes a tool call: the requests, as they are kept.
+    fn kept(calls: usize) -> Vec<Question> {
+        let mut pool = Pool::default();
+        let tools = json!([{ "type": "function", "function": { "name": "find", "description": "Finds.", "parameters": {} } }]);
+        let mut messages = vec![
+            json!({ "role": "system", "content": "Help." }),
+            json!({ "role": "user", "content": "Find all." }),
+        ];
+        let mut questions = Vec::new();
+        for call in 0..calls {
+            let request =
+                json!({ "model": "m", "messages": messages, "tools": tools, "temperature": 0.5 });
+            let (protocol, route) = protocol::at("/v1/chat/completions").unwrap();
+            questions.push(pool.shared(protocol.asked(&route, &request)));
+            let id = format!("call {call}");
+            messages.push(json!({ "role": "assistant", "content": null, "tool_calls": [
+                { "id": id, "type": "function", "function": { "name": "find", "arguments": "{}" } }] }));
+            messages.push(
+                json!({ "role": "tool", "tool_call_id": id, "content": format!("{call} found") }),
+            );
+        }
+        questions
+    }
+
+    #[test]
+    fn a_session_holds_each_thing_once_however_often_it_is_sent() {
+        for calls in [1, 10, 200] {
+            let questions = kept(calls);
+            let items = questions.iter().flat_map(|question| &question.items);
+            let items: BTreeSet<_> = items.map(Arc::as_ptr).collect();
+            // The prompt, and an answer with its result for each call before the last one.
+            assert_eq!(items.len(), 1 + 2 * (calls - 1));
+            let sent: usize = questions.iter().map(|question| question.items.len()).sum();
+            assert_eq!(sent, calls * calls);
+            let tools: BTreeSet<_> = questions.iter().map(|it| Arc::as_ptr(&it.tools)).collect();
+            let parameters: BTreeSet<_> = questions
+                .iter()
+                .map(|it| Arc::as_ptr(&it.parameters))
+                .collect();
+            let systems = questions.iter().filter_map(|it| it.system.as_ref());
+            let systems: BTreeSet<_> = systems.map(Arc::as_ptr).collect();
+            assert_eq!((tools.len(), parameters.len(), systems.len()), (1, 1, 1));
+        }
+    }
+
+    #[test]
+    fn what_is_shared_is_what_was_asked() {
+        let questions = kept(3);
+        let last = &questions[2];
+        assert_eq!((last.opening(), last.answers()), (Some("Find all."), 2));
+        assert_eq!(last.system.as_deref(), Some("Help."));
+        assert_eq!(last.tools[0].name, "find");
+        assert_eq!(last.parameters["temperature"], 0.5);
+        let Item::Result(result) = &*last.items[4] else {
+            panic!("{:?}", last.items);
+        };
+        assert_eq!(result.value, "1 found");
+    }
+}

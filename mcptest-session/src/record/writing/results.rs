@@ -1,0 +1,107 @@
+//! Results of calls: what the model was told, and what an MCP server said.
+
+use serde_json::{Value, json};
+
+use super::{Open, Writing};
+use crate::exchange::ToolResult;
+use crate::mcp::SeenCall;
+use crate::protocol::blob;
+use crate::record::mcp_calls::is_said;
+use crate::record::payload::payload;
+
+impl<'o> Writing<'o> {
+    /// Results that servers gave and no request told, as the run ended before.
+    pub(super) fn unheard(&mut self, open: &mut Open) {
+        for own in 0..open.calls.len() {
+            let call = open.calls[own];
+            if open.pairing.result_of(own).is_none()
+                && let Some(result) = self.seen_of(call).and_then(|seen| seen.result.clone())
+            {
+                let result = ToolResult {
+                    value: result,
+                    ..ToolResult::default()
+                };
+                self.write_result(&result, None, own, open);
+            }
+        }
+    }
+
+    /// What went by at a server of a call of the run.
+    fn seen_of(&self, call: usize) -> Option<&'o SeenCall> {
+        self.options.mcp.calls.get(self.seen[call]?)
+    }
+
+    /// A result. Only of a call that was alone it is known how long it took.
+    pub(super) fn result(&mut self, result: &ToolResult, waited: Option<u64>, open: &mut Open) {
+        let id = result.id.as_deref().unwrap_or_default();
+        let by_name = || open.pairing.by_name(result.name.as_deref()?);
+        let Some(own) = open.pairing.of(id).or_else(by_name) else {
+            return;
+        };
+        if open.pairing.result_of(own).is_none() {
+            self.write_result(result, waited, own, open);
+        }
+    }
+
+    fn write_result(
+        &mut self,
+        result: &ToolResult,
+        waited: Option<u64>,
+        own: usize,
+        open: &mut Open,
+    ) {
+        let call = open.calls[own];
+        let seen = self.seen_of(call);
+        let said = seen.and_then(|seen| seen.result.as_ref());
+        let is_told = said.is_some_and(|said| is_said(&result.value, said));
+        let (mut value, is_mcp) = match said.filter(|_| is_told) {
+            Some(said) => (said.clone(), true),
+            None => payload(result.value.clone()),
+        };
+        blob::condense(&mut value);
+        let own_flag = value.get("isError").and_then(Value::as_bool);
+        let failed = seen.and_then(SeenCall::is_error);
+        let is_error = match (result.is_error.or(failed), own_flag) {
+            // What the server says is so, whatever the model was told.
+            _ if failed == Some(true) => Some(true),
+            (Some(true), _) | (_, Some(true)) => Some(true),
+            (Some(false), _) => Some(false),
+            (None, _) => is_mcp.then_some(false),
+        };
+        if is_error == Some(true) && own_flag == Some(false) {
+            value["isError"] = true.into();
+        }
+        let mut written = json!({ "call_index": call, "result": value });
+        if let Some(server) = self.calls[call].get("server") {
+            written["server"] = server.clone();
+        }
+        if let Some(is_error) = is_error {
+            written["is_error"] = is_error.into();
+        }
+        if let Some(mark) = seen.and_then(|seen| seen.synthesized.as_ref()) {
+            written["synthesized"] = mark.clone();
+        }
+        if let Some(duration) = seen.and_then(SeenCall::duration_ms) {
+            written["duration_ms"] = duration.into();
+        } else if let (Some(waited), [alone]) = (waited, open.last.0.as_slice())
+            && *alone == call
+        {
+            written["duration_ms"] = waited.into();
+        }
+        open.pairing.answered(own, self.results.len());
+        self.results.push(written);
+        if let Some(seen) = self.seen[call] {
+            self.told.push((seen, call, is_told));
+        }
+    }
+
+    /// The calls at servers that the run has, each with its call and whether the model was told what the server said.
+    pub(in crate::record) fn told(&self) -> Vec<(usize, usize, bool)> {
+        let told = self.told.iter().copied();
+        // Of a call without a result nobody was told anything.
+        let untold = self.seen.iter().enumerate();
+        let untold = untold.filter_map(|(call, seen)| Some(((*seen)?, call, false)));
+        let untold = untold.filter(|(seen, ..)| self.told.iter().all(|(other, ..)| other != seen));
+        told.chain(untold).collect()
+    }
+}
