@@ -35,8 +35,9 @@ async fn shrug(_: Session) -> Result<(), io::Error> {
 }
 
 /// A loop that writes down what it does.
-fn write_down(asked: &RunRequest, run: &mut Recorder) -> Result<(), String> {
-    run.user(&asked.user_turns[0]);
+fn write_down(asked: &RunRequest, run: &mut Recorder) -> Result<(), &'static str> {
+    let first = asked.user_turns.first();
+    run.user(first.ok_or("the user asks nothing")?);
     run.said("Hello from the loop.");
     Ok(())
 }
@@ -259,7 +260,7 @@ fn an_agent_has_one_driver() {
     let greeter = &SUITE.lines().nth(1).unwrap();
     scene
         .folder
-        .write("suites/greet.yml", &format!("agents:\n{greeter}\n"));
+        .write("suites/greet.yml", format!("agents:\n{greeter}\n"));
     scene.folder.write("suites/thrower.yml", command);
     for (drivers, record) in [
         ("a list of two kinds", false),

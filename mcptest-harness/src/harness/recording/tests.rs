@@ -44,7 +44,7 @@ fn recording(asked: &Arc<AtomicUsize>, mode: Mode) -> LiveRecording {
         mode,
         live: Arc::new(OwnLoop(answer)),
         commands: commands(),
-        functions: Vec::new(),
+        functions: AgentFunctions::default(),
         refused: OnceLock::new(),
     }
 }
@@ -145,7 +145,7 @@ fn a_panic_is_the_failure_of_its_agent_alone() {
         mode: Mode::Missing,
         live: Arc::new(Broken),
         commands: commands(),
-        functions: Vec::new(),
+        functions: AgentFunctions::default(),
         refused: OnceLock::new(),
     };
     let one = subject(&suite, "One");
