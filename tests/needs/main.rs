@@ -33,6 +33,7 @@ mod pypi;
 mod reliability;
 mod report;
 mod runs;
+mod rust_agents;
 mod sessions;
 mod suites;
 mod told;
@@ -92,6 +93,10 @@ const TESTS: &[Test] = tests! {
     sessions::the_page_on_python [Pip];
     sessions::the_page_on_typescript [Npm];
     sessions::a_coding_agent_from_the_registry [Npm];
+    rust_agents::their_runs_are_what_the_script_says [Crates];
+    rust_agents::their_kept_runs_hold [Crates];
+    rust_agents::a_closing_that_is_false_is_refused [Crates];
+    rust_agents::a_model_that_has_no_time_leaves_no_run [Crates];
     report::the_page_works_in_a_browser [Browser];
     report::the_pages_of_evidence_work_in_a_browser [Browser];
     disk::a_full_disk_is_said_and_loses_nothing [SmallDisk];

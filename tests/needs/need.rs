@@ -21,6 +21,8 @@ pub(crate) enum Need {
     Npm,
     /// The same from `PyPI`, likewise.
     Pip,
+    /// Client libraries from crates.io, likewise.
+    Crates,
     /// A file system of a few kilobytes, mounted for a test.
     SmallDisk,
     /// Files that a process may not read.
@@ -31,11 +33,12 @@ pub(crate) enum Need {
     Browser,
 }
 
-const ALL: [Need; 8] = [
+const ALL: [Need; 9] = [
     Need::Nextest,
     Need::Insta,
     Need::Npm,
     Need::Pip,
+    Need::Crates,
     Need::SmallDisk,
     Need::RefusedFiles,
     Need::RealRuns,
@@ -50,6 +53,7 @@ impl Need {
             Self::Insta => "cargo-insta",
             Self::Npm => "npm",
             Self::Pip => "pip",
+            Self::Crates => "crates",
             Self::SmallDisk => "small-disk",
             Self::RefusedFiles => "refused-files",
             Self::RealRuns => "real-runs",
@@ -71,6 +75,10 @@ impl Need {
             Self::Pip => (
                 false,
                 "MCPTEST_TESTS_REQUIRE=pip asks for packages from PyPI",
+            ),
+            Self::Crates => (
+                required,
+                "MCPTEST_TESTS_REQUIRE=crates asks for client libraries from crates.io",
             ),
             Self::Browser if required => (
                 browser().is_some() && answers("npm") && answers("node"),

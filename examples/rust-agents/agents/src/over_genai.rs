@@ -69,14 +69,21 @@ async fn said(client: &Client, request: &ChatRequest, answers: Answers) -> Resul
             Answers::Whole => whole(client, request).await,
             Answers::Streamed => streamed(client, request).await,
         };
-        let status = said.as_ref().err().and_then(genai::Error::status);
-        let passes = status.is_some_and(|status| status == 429 || status.is_server_error());
-        if !passes || tries == MOST_TRIES {
+        if !said.as_ref().is_err_and(passes) || tries == MOST_TRIES {
             return Ok(said?);
         }
         tokio::time::sleep(PAUSE * tries).await;
         tries += 1;
     }
+}
+
+/// Whether another try may be answered. The status of a stream stands in the error below.
+fn passes(error: &genai::Error) -> bool {
+    if let genai::Error::WebStream { error, .. } = error {
+        return error.downcast_ref().is_some_and(passes);
+    }
+    let status = error.status();
+    status.is_some_and(|status| status == 429 || status.is_server_error())
 }
 
 async fn whole(client: &Client, request: &ChatRequest) -> genai::Result<Said> {
