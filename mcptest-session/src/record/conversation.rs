@@ -123,6 +123,10 @@ pub(super) fn sorted(observed: &[Observed]) -> Calls {
             }
             Outcome::Said { said, broken } => {
                 call.said = said.clone();
+                // What a stream has counted before its end is not what the answer took.
+                if broken.is_some() && said.stop.is_none() {
+                    call.said.tokens = None;
+                }
                 call.broken.clone_from(broken);
                 call.answered = true;
                 made.push(call);

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::{Wire, calls, chat_answer, options, result, says, system, user};
+use super::{Outcome, Wire, calls, chat_answer, options, result, says, system, user};
+use crate::protocol;
 
 #[test]
 fn calls_of_sub_agents_stand_among_those_of_the_agent_with_its_name() {
@@ -284,4 +285,32 @@ fn a_thread_that_the_provider_holds_is_one_conversation() {
     assert_eq!(trace["conversation"]["stop_reason"], "completed");
     let conversations = cassette["session"]["conversations"].as_array().unwrap();
     assert_eq!(conversations.len(), 1);
+}
+
+#[test]
+fn what_a_broken_stream_has_counted_is_not_what_it_took() {
+    // `message_start` counts the prompt, and one token of the answer that is to come.
+    let begin = json!({ "type": "message_start", "message": { "id": "m", "model": "claude", "content": [],
+        "stop_reason": null, "usage": { "input_tokens": 10, "output_tokens": 1 } } });
+    let block = json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "text", "text": "It is" } });
+    let events = [begin, block].map(|event| protocol::sse::Event::data(event.to_string()));
+    let (anthropic, _) = protocol::at("/v1/messages").unwrap();
+    let said = anthropic
+        .said(&anthropic.assembled(&events).body.unwrap())
+        .unwrap();
+    assert_eq!(said.tokens.unwrap().completion, 1);
+    let request =
+        json!({ "model": "claude", "messages": [{ "role": "user", "content": "Where is 7?" }] });
+    let broken = Some("the connection broke off".to_owned());
+    let mut wire = Wire::default();
+    wire.asked("/v1/messages", &request, Outcome::Said { said, broken });
+    let run = wire.run(&options("Where is 7?"));
+    let conversation = &run.cassette["trace"]["conversation"];
+    assert_eq!(conversation["stop_reason"], "error");
+    assert_eq!(conversation.get("tokens"), None);
+    assert_eq!(conversation.get("steps"), None);
+    assert!(
+        run.notes
+            .contains(&"tokens for 0 of 1 model calls".to_owned())
+    );
 }
