@@ -274,3 +274,46 @@ fn what_sets_back_must_end_well_before_a_run() {
         "{said}"
     );
 }
+
+#[test]
+fn a_system_prompt_beside_a_program_that_has_its_own_is_told_at_once() {
+    let with = with_command().replace("  runs: 2", "  runs: 1\n  system_prompt: You are a pirate.");
+    let folder = Folder::new().with("suites/refunds.yml", with);
+    let said = mcptest(&folder, Some(&provider()), &["record"]).exits(1);
+    let told = "the agent's own code sends another system prompt than the suite says";
+    assert!(said.stdout.contains(told), "{said}");
+    assert!(
+        said.stdout.contains("the agent's: You are a refund clerk."),
+        "{said}"
+    );
+    assert!(
+        said.stdout
+            .contains("leave `system_prompt:` out of the suite"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_closing_that_is_to_be_printed_must_be_printed() {
+    // Without the lines that a test prints around the agent.
+    let quiet = with_command()
+        .replace("runs: 2", "runs: 1\n  closing: stdout")
+        .replace("\"--nocapture\"", "\"--nocapture\",\"--quiet\"");
+    let silent = json!(["sh", "-c", "\"$0\" \"$@\" >/dev/null"]).to_string();
+    let quiet = quiet.replace(
+        "command: [",
+        &format!("command: [{}, ", &silent[1..silent.len() - 1]),
+    );
+    let folder = Folder::new().with("suites/refunds.yml", quiet);
+    let said = mcptest(&folder, Some(&provider()), &["record"]).exits(1);
+    assert!(
+        said.stdout
+            .contains("the program printed nothing, and `closing: stdout`"),
+        "{said}"
+    );
+    assert!(
+        !folder
+            .at("suites/cassettes/Refund_agent__gpt-5.json")
+            .exists()
+    );
+}

@@ -320,6 +320,13 @@ impl Session {
         };
         let stdout = ended.said.last().unwrap_or(&ended.stdout).clone();
         let closing = self.options.closing_is_stdout.then_some(stdout);
+        let is_silent = closing
+            .as_deref()
+            .is_some_and(|text| text.trim().is_empty());
+        let is_over = stopped.is_none() && !self.is_capped() && self.requests() > 0;
+        if is_silent && is_over && self.server_failure().is_none() {
+            return Err(SessionError::Silent);
+        }
         let finished = self.end(stopped, closing).await;
         finished.map_err(|error| match error {
             SessionError::Run { error, strangers } => SessionError::Command {

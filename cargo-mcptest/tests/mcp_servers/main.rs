@@ -4,6 +4,7 @@
 
 mod agent;
 mod caps;
+mod clients;
 mod kills;
 mod secrets;
 mod servers;

@@ -229,6 +229,19 @@ pub(super) fn told(
             "write `model: {asked}` in the suite, or let the agent ask the suite's model"
         )));
     }
+    let sent = run.cassette["system_prompt"].as_str().unwrap_or_default();
+    if let Some(own) = request.system_prompt.as_deref().filter(|own| *own != sent) {
+        let problem = if sent.is_empty() {
+            "the agent's own code sends no system prompt, and the suite says one"
+        } else {
+            "the agent's own code sends another system prompt than the suite says"
+        };
+        let span = agent.system_prompt.as_ref().map(|text| text.span);
+        let error = LiveError::new(problem)
+            .show(format!("the suite's: {own}\nthe agent's: {sent}"))
+            .help("leave `system_prompt:` out of the suite: the agent's own code has its own");
+        return Err(LiveError { at: span, ..error });
+    }
     for note in &run.notes {
         say(&format!(
             "note: run {} of `{}`: {note}",

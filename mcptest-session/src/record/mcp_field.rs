@@ -1,9 +1,14 @@
 //! What went by at MCP servers, in the field `session`: what playing needs and the trace does not tell.
 
+use std::collections::BTreeMap;
+
 use mcptest_trace::text::counted;
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::mcp_calls::McpCalls;
+use super::options::RunOptions;
+use super::writing::split_name;
 use crate::mcp::{Seen, SeenCall, variable_of};
 
 /// The servers, each with what it was asked besides calls, and its calls in their order. A call that the trace has is
@@ -12,6 +17,7 @@ pub(super) fn of(
     seen: &Seen,
     calls: &McpCalls,
     in_trace: &[(usize, usize, bool)],
+    names: &WireNames,
 ) -> Option<Value> {
     if seen.servers.is_empty() {
         return None;
@@ -54,13 +60,52 @@ pub(super) fn of(
                 }
             }
         });
-        json!({
+        let mut written = json!({
             "server": server,
             "answers": answers.collect::<Vec<_>>(),
             "calls": own.collect::<Vec<_>>(),
-        })
+        });
+        if let Some(names) = names.get(server) {
+            written["names"] = json!(names);
+        }
+        written
     });
     Some(servers.collect())
+}
+
+/// For each server, the names that the model has for its tools, where the trace has others and the server's name does not
+/// stand before the tool's as usual.
+pub(super) type WireNames = BTreeMap<String, BTreeMap<String, String>>;
+
+/// What the model calls the tools of the servers.
+pub(super) fn wire_names(
+    conversations: &[Conversation],
+    options: &RunOptions,
+    calls: &McpCalls,
+) -> WireNames {
+    let mut names = WireNames::new();
+    let mut add = |wire: &str, server: &str, tool: &str| {
+        if split_name(wire, &options.servers) != (Some(server), tool) {
+            let own = names.entry(server.to_owned()).or_default();
+            own.insert(wire.to_owned(), tool.to_owned());
+        }
+    };
+    for (index, conversation) in conversations.iter().enumerate() {
+        for (place, call) in conversation.calls.iter().enumerate() {
+            for tool in call.asked.tools.iter() {
+                if let Some((server, own)) = options.mcp.meant(&tool.name) {
+                    add(&tool.name, server, own);
+                }
+            }
+            for (number, made) in call.said.calls().enumerate() {
+                let seen = calls.of_model.get(&(index, place, number));
+                if let Some(seen) = seen.and_then(|seen| options.mcp.calls.get(*seen)) {
+                    add(&made.name, &seen.server, &seen.tool);
+                }
+            }
+        }
+    }
+    names
 }
 
 /// What whoever records should know of the servers.

@@ -212,7 +212,8 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
         // No answer of the model says it.
         cassette["session"]["closing"] = "stdout".into();
     }
-    if let Some(mcp) = mcp_field::of(&options.mcp, &mcp, &told) {
+    let names = mcp_field::wire_names(conversations, options, &mcp);
+    if let Some(mcp) = mcp_field::of(&options.mcp, &mcp, &told, &names) {
         cassette["session"]["mcp"] = mcp;
     }
     RecordedRun {

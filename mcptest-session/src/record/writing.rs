@@ -292,6 +292,15 @@ impl<'o> Writing<'o> {
             "conversation": conversation,
         });
         self.talk.write(&mut trace);
+        // What the program prints is what the user reads, and it printed nothing.
+        let is_silent = self
+            .options
+            .closing
+            .as_deref()
+            .is_some_and(|text| text.trim().is_empty());
+        if let (true, Some(trace)) = (is_silent, trace.as_object_mut()) {
+            trace.remove("final_response");
+        }
         trace
     }
 }

@@ -38,6 +38,8 @@ pub enum SessionError {
         /// The tool that the model called.
         tool: String,
     },
+    /// What the program prints is what the user reads, and it printed nothing.
+    Silent,
     /// Secrets cannot be looked for.
     Secrets(String),
     /// The run cannot be written.
@@ -49,6 +51,12 @@ impl fmt::Display for SessionError {
         let (error, strangers, ended) = match self {
             Self::Begin(text) | Self::Secrets(text) | Self::Store(text) => {
                 return f.write_str(text);
+            }
+            Self::Silent => {
+                return f.write_str(
+                    "the program printed nothing, and `closing: stdout` says that what it prints is what the user reads; let \
+                     it print its closing message, or leave `closing` out",
+                );
             }
             Self::ServerStart(failure) | Self::Server(failure) => {
                 f.write_str(&failure.problem)?;

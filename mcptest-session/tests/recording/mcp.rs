@@ -359,6 +359,11 @@ fn a_call_at_a_server_is_that_of_the_model_with_its_flag_and_result() {
     assert_eq!(run.cassette["tools"][0]["name"], "get_count");
     let mcp = &run.cassette["session"]["mcp"][0];
     assert_eq!(mcp["server"], "own");
+    // What the model calls them, where the trace has other names.
+    assert_eq!(
+        mcp["names"],
+        json!({ "own_get_count": "get_count", "fail": "fail", "own_other": "other" })
+    );
     assert_eq!(
         mcp["calls"],
         json!([{ "call_index": 0 }, { "call_index": 1 }, { "call_index": 2 }])
