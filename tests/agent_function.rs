@@ -9,6 +9,7 @@ use std::io;
 use std::process::ExitCode;
 
 use e2e_support::folder::Folder;
+use e2e_support::live::desk::order_desk;
 use e2e_support::process::{Finished, command, run};
 use libtest_mimic::{Arguments, Trial};
 use mcptest::{Harness, Recorder, RunRequest, Session, boxed};
@@ -32,6 +33,37 @@ async fn greet(session: Session) -> Result<(), String> {
 /// Another function, with errors of another kind.
 async fn shrug(_: Session) -> Result<(), io::Error> {
     Err(io::Error::other("it shrugs"))
+}
+
+/// Looks an order up at the server that the suite declares, when the model asks for it.
+async fn look_up(session: Session) -> Result<(), String> {
+    let desk = session.mcp_url("desk").ok_or("there is no desk")?;
+    let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "f", "version": "1" } });
+    post(
+        desk,
+        &json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello }),
+    )?;
+    post(
+        desk,
+        &json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+    )?;
+    ask(session.openai_url(), session.prompt())?;
+    let order = json!({ "name": "find_order", "arguments": { "order_id": "A-9" } });
+    post(
+        desk,
+        &json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": order }),
+    )
+    .map(drop)
+}
+
+fn post(url: &str, message: &Value) -> Result<String, String> {
+    let answer = ureq::post(url)
+        .header("content-type", "application/json")
+        .header("accept", "application/json, text/event-stream")
+        .send(message.to_string());
+    let mut answer = answer.map_err(|error| error.to_string())?;
+    let body = answer.body_mut().read_to_string();
+    body.map_err(|error| error.to_string())
 }
 
 /// A loop that writes down what it does.
@@ -75,6 +107,7 @@ fn runner(folder: &str, drivers: &str) -> ExitCode {
         "a name that is misspelt" => harness.agents([("Greetr", greet)]),
         "a name unlike any" => harness.agents([("Accountant", greet)]),
         "one name twice" => harness.agents([("Greeter", greet), ("Greeter", greet)]),
+        "one with a server" => harness.agent(look_up),
         "every agent twice" => harness.agent(greet).agent(shrug),
         "every agent beside a loop" => harness.agent(greet).record_with(write_down),
         other => panic!("there are no drivers `{other}`"),
@@ -86,7 +119,7 @@ fn main() -> ExitCode {
     if let Ok(folder) = std::env::var(RUNNER) {
         return runner(&folder, &std::env::var(DRIVERS).unwrap());
     }
-    let tests: [(&str, fn()); 5] = [
+    let tests: [(&str, fn()); 6] = [
         (
             "functions_are_recorded_and_judged",
             functions_are_recorded_and_judged,
@@ -104,6 +137,10 @@ fn main() -> ExitCode {
             an_agent_that_no_suite_has_is_an_error,
         ),
         ("an_agent_has_one_driver", an_agent_has_one_driver),
+        (
+            "a_function_reaches_the_servers_of_its_suite",
+            a_function_reaches_the_servers_of_its_suite,
+        ),
     ];
     let trials = tests.map(|(name, test)| {
         Trial::test(name, move || {
@@ -277,4 +314,27 @@ fn an_agent_has_one_driver() {
         .run("a list beside a loop", true, &["greeter"])
         .exits(0);
     assert!(one.stderr.contains("recorded 2 runs of `Greeter`"), "{one}");
+}
+
+/// The function's call is that which the model asked for, and the server says that it failed.
+fn a_function_reaches_the_servers_of_its_suite() {
+    let desk = json!(order_desk().to_string_lossy());
+    let suite = format!(
+        "servers: {{ desk: {{ command: [{desk}] }} }}\nagents:\n- {{ name: Clerk, model: gpt-5, prompt: Say hello., servers: [desk], narrative: {{}} }}\n"
+    );
+    let script = json!({ "key": "scripted", "conversations": [{
+        "user": "Say hello.", "model": "gpt-5",
+        "runs": [[{ "calls": [{ "name": "desk__find_order", "args": { "order_id": "A-9" } }] }]],
+    }] });
+    let scene = Scene {
+        folder: Folder::new().with("suites/desk.yml", suite),
+        model: Provider::start(Script::from_json(&script.to_string()).unwrap()).unwrap(),
+    };
+    scene.run("one with a server", true, &[]);
+    let run = scene.folder.at("suites/cassettes/Clerk__gpt-5.json");
+    let run: Value = serde_json::from_str(&std::fs::read_to_string(run).unwrap()).unwrap();
+    let trace = &run["trace"];
+    assert_eq!(trace["tool_calls"][0]["server"], "desk");
+    assert_eq!(trace["tool_results"][0]["is_error"], true);
+    assert!(trace["tool_results"][0]["duration_ms"].is_u64());
 }

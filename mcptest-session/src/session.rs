@@ -265,7 +265,13 @@ impl Session {
     /// Whether a model call was refused, as the run had taken as much as it may.
     #[must_use]
     pub fn is_capped(&self) -> bool {
-        self.relay.cap().is_some()
+        self.cap().is_some()
+    }
+
+    /// The word for the cap that was reached.
+    fn cap(&self) -> Option<&'static str> {
+        let of_calls = || self.servers.has_refused().then_some("tool_call_budget");
+        self.relay.cap().or_else(of_calls)
     }
 
     /// The MCP server that gave no answer, where one did not: no run is known then.
@@ -365,7 +371,7 @@ impl Session {
         run.closing = closing;
         run.mcp = self.servers.seen();
         run.max_tool_calls = self.options.limits.tool_calls;
-        let stopped = self.relay.cap().or(stopped);
+        let stopped = self.cap().or(stopped);
         run.stopped = stopped.map(str::to_owned);
         let observed = self.relay.log().observed();
         let RecordedRun {

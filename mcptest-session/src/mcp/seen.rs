@@ -70,6 +70,20 @@ pub struct SeenAnswer {
 impl Seen {
     /// The tools that the servers listed, each with its server.
     pub fn tools(&self) -> impl Iterator<Item = (&str, &str)> {
+        let listed = self.listed();
+        listed.filter_map(|(server, tool)| Some((server, tool["name"].as_str()?)))
+    }
+
+    /// Whether a tool only reads, where its server says so.
+    #[must_use]
+    pub fn reads_only(&self, server: &str, tool: &str) -> Option<bool> {
+        let mut listed = self.listed();
+        let found = listed.find(|(own, listed)| *own == server && listed["name"] == tool);
+        found?.1["annotations"]["readOnlyHint"].as_bool()
+    }
+
+    /// The tools as the servers listed them.
+    fn listed(&self) -> impl Iterator<Item = (&str, &Value)> {
         let lists = self
             .answers
             .iter()
@@ -77,7 +91,7 @@ impl Seen {
         lists.flat_map(|answer| {
             let tools = answer.result.as_ref().map(|result| &result["tools"]);
             let tools = tools.and_then(Value::as_array).into_iter().flatten();
-            tools.filter_map(|tool| Some((answer.server.as_str(), tool["name"].as_str()?)))
+            tools.map(|tool| (answer.server.as_str(), tool))
         })
     }
 

@@ -99,6 +99,11 @@ impl Servers {
         self.watch.missed_fault()
     }
 
+    /// Whether a call was refused, as the run may make no more.
+    pub(crate) fn has_refused(&self) -> bool {
+        self.watch.has_refused()
+    }
+
     /// What clients logged in with.
     pub(crate) fn logins(&self) -> Vec<String> {
         self.watch.logins()

@@ -1,5 +1,6 @@
 //! What is kept of all servers of a session: what went by, and why the run is not one.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -44,6 +45,8 @@ struct Kept {
     broken: Mutex<Vec<(usize, ServerFailure)>>,
     order: Option<Mutex<Order>>,
     logins: Mutex<Vec<String>>,
+    /// A call was refused, as the run may make no more.
+    refused: AtomicBool,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -63,6 +66,7 @@ impl Watch {
             broken: Mutex::default(),
             order: order.map(Mutex::new),
             logins: Mutex::default(),
+            refused: AtomicBool::default(),
         }))
     }
 
@@ -109,6 +113,11 @@ impl Watch {
         lock(order).missed(&seen)
     }
 
+    /// Whether a call was refused, as the run may make no more.
+    pub(super) fn has_refused(&self) -> bool {
+        self.0.refused.load(Ordering::Relaxed)
+    }
+
     /// Keeps what a client logs in with.
     pub(super) fn keep_logins(&self, headers: &HeaderMap) {
         let value = headers
@@ -144,6 +153,7 @@ impl Watch {
         match fate {
             Fate::Passes | Fate::Unasked => None,
             Fate::Refused => {
+                self.0.refused.store(true, Ordering::Relaxed);
                 let text = "no more tool calls may be made in this run: its cap is reached";
                 Some(rpc::refused(StatusCode::OK, id, text))
             }

@@ -212,11 +212,14 @@ impl<'o> Writing<'o> {
     /// A tool that was offered, with what the model was told of it.
     pub(super) fn tool(&self, tool: &Tool) -> Value {
         let (server, name) = self.split_name(&tool.name);
+        let mcp = &self.options.mcp;
+        let reads_only = server.and_then(|server| mcp.reads_only(server, name));
         let mut written = json!({ "name": name });
         let optional = [
             ("server", server.map(Value::from)),
             ("description", tool.description.clone().map(Value::from)),
             ("input_schema", tool.schema.clone()),
+            ("read_only", reads_only.map(Value::from)),
         ];
         for (key, value) in optional {
             if let Some(value) = value {

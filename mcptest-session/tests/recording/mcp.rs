@@ -356,7 +356,11 @@ fn a_call_at_a_server_is_that_of_the_model_with_its_flag_and_result() {
             .all(|result| result["duration_ms"].is_u64() && result["server"] == "own")
     );
     assert_eq!(run.cassette["session"].get("unknown"), None);
-    assert_eq!(run.cassette["tools"][0]["name"], "get_count");
+    let tool = &run.cassette["tools"][0];
+    assert_eq!(
+        (&tool["name"], &tool["server"], &tool["read_only"]),
+        (&json!("get_count"), &json!("own"), &json!(true))
+    );
     let mcp = &run.cassette["session"]["mcp"][0];
     assert_eq!(mcp["server"], "own");
     // What the model calls them, where the trace has other names.

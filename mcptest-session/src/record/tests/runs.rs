@@ -347,7 +347,10 @@ fn a_closing_of_the_program_is_the_final_response() {
     assert_eq!(trace["conversation"]["turns"].as_array().unwrap().len(), 3);
     // What it did not print the user did not read.
     options.closing = Some("\n".to_owned());
-    assert_eq!(wire.run(&options).cassette["trace"].get("final_response"), None);
+    assert_eq!(
+        wire.run(&options).cassette["trace"].get("final_response"),
+        None
+    );
 }
 
 #[test]
