@@ -223,8 +223,7 @@ pub fn call_of(message: &Value) -> Option<(&str, Value)> {
 }
 
 /// The identifier of a message that is no JSON: the last `id` that stands in no object within it.
-#[must_use]
-pub fn outer_id(text: &str) -> Option<String> {
+fn outer_id(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let (mut depth, mut at, mut found) = (0_usize, 0, None);
     while let Some(byte) = bytes.get(at) {
