@@ -246,13 +246,13 @@ fn compare(library: &Library, agent: (&str, &str), run: &Value, replies: &[Value
             .map(move |reply| reply["usage"][key].as_u64())
     };
     let steps = conversation["steps"].as_array().unwrap();
-    for key in ["prompt", "completion"] {
+    for key in ["prompt", "cached", "completion", "reasoning"] {
         let recorded = steps.iter().map(|step| step[key].as_u64());
-        assert!(recorded.eq(usage(key)), "{place}");
-        is(
-            &conversation["tokens"][key],
-            usage(key).flatten().sum::<u64>().into(),
-        );
+        assert!(recorded.eq(usage(key)), "{key} of {place}");
+    }
+    for key in ["prompt", "completion"] {
+        let sum: u64 = usage(key).flatten().sum();
+        is(&conversation["tokens"][key], sum.into());
     }
     let total: u64 = usage("prompt").chain(usage("completion")).flatten().sum();
     is(&conversation["tokens"]["total"], total.into());
