@@ -90,6 +90,10 @@ const TESTS: &[Test] = tests! {
     sessions::openai_in_javascript [Npm];
     sessions::anthropic_in_javascript [Npm];
     sessions::ai_sdk_in_javascript [Npm];
+    sessions::libraries_for_python_do_what_the_table_says [Pip];
+    sessions::libraries_for_javascript_do_what_the_table_says [Npm];
+    sessions::a_broken_stream_is_no_finished_run_in_python [Pip];
+    sessions::a_broken_stream_is_no_finished_run_in_javascript [Npm];
     sessions::the_page_on_python [Pip];
     sessions::the_page_on_typescript [Npm];
     sessions::a_coding_agent_from_the_registry [Npm];

@@ -10,6 +10,8 @@ use crate::support::folder::Folder;
 /// A program in `agents/`, and what is known of its library.
 pub(super) struct Client {
     pub(super) language: Language,
+    /// The package that asks the model.
+    pub(super) library: &'static str,
     pub(super) program: &'static str,
     pub(super) model: &'static str,
     /// How recordings name the wire format.
@@ -18,11 +20,97 @@ pub(super) struct Client {
     pub(super) failure: &'static str,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Language {
     Python,
     JavaScript,
 }
+
+/// The clients whose agents are recorded.
+pub(super) const ALL: [Client; 10] = [
+    Client {
+        language: Language::Python,
+        library: "openai",
+        program: "openai_chat.py",
+        model: "gpt-5",
+        format: "openai_chat",
+        failure: "Error: there is no order 8",
+    },
+    Client {
+        language: Language::Python,
+        library: "openai",
+        program: "openai_responses.py",
+        model: "gpt-5",
+        format: "openai_responses",
+        failure: "Error: there is no order 8",
+    },
+    Client {
+        language: Language::Python,
+        library: "anthropic",
+        program: "anthropic_messages.py",
+        model: "claude-sonnet-4-5",
+        format: "anthropic_messages",
+        failure: "there is no order 8",
+    },
+    Client {
+        language: Language::Python,
+        library: "google-genai",
+        program: "google_genai.py",
+        model: "gemini-2.5-pro",
+        format: "gemini",
+        failure: "Failed to invoke function get_order with converted arguments {'order': 8} from model returned function \
+            call argument {'order': 8} because of error there is no order 8",
+    },
+    Client {
+        language: Language::Python,
+        library: "openai-agents",
+        program: "openai_agents.py",
+        model: "gpt-5",
+        format: "openai_responses",
+        // The library keeps to itself what the error was.
+        failure: "An error occurred while running the tool. Please try again.",
+    },
+    Client {
+        language: Language::Python,
+        library: "pydantic-ai-slim",
+        program: "pydantic_ai_desk.py",
+        model: "gpt-5",
+        format: "openai_chat",
+        failure: "{\"error\":\"there is no order 8\"}",
+    },
+    Client {
+        language: Language::Python,
+        library: "langchain-openai",
+        program: "langgraph_desk.py",
+        model: "gpt-5",
+        format: "openai_chat",
+        failure: "Error: ValueError('there is no order 8')\n Please fix your mistakes.",
+    },
+    Client {
+        language: Language::JavaScript,
+        library: "openai",
+        program: "openai_chat.mjs",
+        model: "gpt-5",
+        format: "openai_chat",
+        failure: "Error: there is no order 8",
+    },
+    Client {
+        language: Language::JavaScript,
+        library: "@anthropic-ai/sdk",
+        program: "anthropic_messages.mjs",
+        model: "claude-sonnet-4-5",
+        format: "anthropic_messages",
+        failure: "Error: there is no order 8",
+    },
+    Client {
+        language: Language::JavaScript,
+        library: "ai",
+        program: "ai_sdk.mjs",
+        model: "gpt-5",
+        format: "openai_responses",
+        failure: "there is no order 8",
+    },
+];
 
 /// The programs and what they share.
 const FILES: [(&str, &str); 12] = [

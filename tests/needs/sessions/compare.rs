@@ -12,10 +12,8 @@ pub(super) fn with_script(client: &Client, folder: &Folder, asked: &[SeenRequest
     for (agent, (name, prompt)) in AGENTS.into_iter().enumerate() {
         let prompts = |request: &&SeenRequest| request.body.contains(&format!("{prompt:?}"));
         let request = asked.iter().find(prompts).unwrap().json();
-        let model = client.model.replace('.', "_");
-        let place = format!("suites/cassettes/{}__{model}", name.replace(' ', "_"));
         for number in [1, 2] {
-            let file = folder.at(&format!("{place}/run-{number}.json"));
+            let file = folder.at(&desk::recording(name, client.model, Some(number)));
             let text = std::fs::read_to_string(&file).unwrap();
             assert!(!text.contains(desk::KEY), "{text}");
             let run: Value = serde_json::from_str(&text).unwrap();

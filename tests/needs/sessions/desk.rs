@@ -140,16 +140,28 @@ pub(super) fn command(folder: &Folder, provider: Option<&Provider>, arguments: &
     let mut command = process::command(program(), folder.path());
     command.arg("mcptest").args(arguments);
     if let Some(provider) = provider {
-        let url = provider.url();
-        command
-            .env("OPENAI_BASE_URL", format!("{url}/v1"))
-            .env("OPENAI_API_KEY", KEY)
-            .env("ANTHROPIC_BASE_URL", &url)
-            .env("ANTHROPIC_API_KEY", KEY)
-            .env("GOOGLE_GEMINI_BASE_URL", &url)
-            .env("GEMINI_API_KEY", KEY);
+        leads_to(&mut command, provider);
     }
     command
+}
+
+/// Lets the clients of a program ask a provider.
+pub(super) fn leads_to(command: &mut Command, provider: &Provider) {
+    let url = provider.url();
+    command
+        .env("OPENAI_BASE_URL", format!("{url}/v1"))
+        .env("OPENAI_API_KEY", KEY)
+        .env("ANTHROPIC_BASE_URL", &url)
+        .env("ANTHROPIC_API_KEY", KEY)
+        .env("GOOGLE_GEMINI_BASE_URL", &url)
+        .env("GEMINI_API_KEY", KEY);
+}
+
+/// The file of a run: one of several by its number.
+pub(super) fn recording(agent: &str, model: &str, number: Option<usize>) -> String {
+    let name = format!("{}__{}", agent.replace(' ', "_"), model.replace('.', "_"));
+    let run = number.map_or(String::new(), |number| format!("/run-{number}"));
+    format!("suites/cassettes/{name}{run}.json")
 }
 
 /// The command, built once.

@@ -5,6 +5,8 @@
 //! that fails, and a request that is refused with status 429 and asked again. The recordings are compared with the
 //! script field by field, and judged.
 
+mod alone;
+mod broken;
 mod client;
 mod compare;
 mod desk;
@@ -12,14 +14,21 @@ mod packages;
 mod pages;
 mod product;
 
+pub(super) use alone::{
+    libraries_for_javascript_do_what_the_table_says, libraries_for_python_do_what_the_table_says,
+};
+pub(super) use broken::{
+    a_broken_stream_is_no_finished_run_in_javascript, a_broken_stream_is_no_finished_run_in_python,
+};
 pub(super) use pages::{the_page_on_python, the_page_on_typescript};
 pub(super) use product::a_coding_agent_from_the_registry;
 
-use client::{Client, Language};
 use desk::mcptest;
 
 /// Records both agents of a client, compares and judges them, and sees the suite red after one expectation changed.
-fn is_recorded_and_judged(client: &Client) {
+fn is_recorded_and_judged(program: &str) {
+    let mut all = client::ALL.iter();
+    let client = all.find(|client| client.program == program).unwrap();
     let suite = desk::suite(client);
     let folder = client.folder().with("suites/desk.yml", &suite);
     let provider = desk::provider(client.model);
@@ -46,103 +55,41 @@ fn is_recorded_and_judged(client: &Client) {
 }
 
 pub(super) fn openai_chat_in_python() {
-    is_recorded_and_judged(&Client {
-        language: Language::Python,
-        program: "openai_chat.py",
-        model: "gpt-5",
-        format: "openai_chat",
-        failure: "Error: there is no order 8",
-    });
+    is_recorded_and_judged("openai_chat.py");
 }
 
 pub(super) fn openai_responses_in_python() {
-    is_recorded_and_judged(&Client {
-        language: Language::Python,
-        program: "openai_responses.py",
-        model: "gpt-5",
-        format: "openai_responses",
-        failure: "Error: there is no order 8",
-    });
+    is_recorded_and_judged("openai_responses.py");
 }
 
 pub(super) fn anthropic_in_python() {
-    is_recorded_and_judged(&Client {
-        language: Language::Python,
-        program: "anthropic_messages.py",
-        model: "claude-sonnet-4-5",
-        format: "anthropic_messages",
-        failure: "there is no order 8",
-    });
+    is_recorded_and_judged("anthropic_messages.py");
 }
 
 pub(super) fn google_genai_in_python() {
-    is_recorded_and_judged(&Client {
-        language: Language::Python,
-        program: "google_genai.py",
-        model: "gemini-2.5-pro",
-        format: "gemini",
-        failure: "Failed to invoke function get_order with converted arguments {'order': 8} from model returned function \
-            call argument {'order': 8} because of error there is no order 8",
-    });
+    is_recorded_and_judged("google_genai.py");
 }
 
 pub(super) fn openai_agents_in_python() {
-    is_recorded_and_judged(&Client {
-        language: Language::Python,
-        program: "openai_agents.py",
-        model: "gpt-5",
-        format: "openai_responses",
-        // The library keeps to itself what the error was.
-        failure: "An error occurred while running the tool. Please try again.",
-    });
+    is_recorded_and_judged("openai_agents.py");
 }
 
 pub(super) fn pydantic_ai_in_python() {
-    is_recorded_and_judged(&Client {
-        language: Language::Python,
-        program: "pydantic_ai_desk.py",
-        model: "gpt-5",
-        format: "openai_chat",
-        failure: "{\"error\":\"there is no order 8\"}",
-    });
+    is_recorded_and_judged("pydantic_ai_desk.py");
 }
 
 pub(super) fn langgraph_in_python() {
-    is_recorded_and_judged(&Client {
-        language: Language::Python,
-        program: "langgraph_desk.py",
-        model: "gpt-5",
-        format: "openai_chat",
-        failure: "Error: ValueError('there is no order 8')\n Please fix your mistakes.",
-    });
+    is_recorded_and_judged("langgraph_desk.py");
 }
 
 pub(super) fn openai_in_javascript() {
-    is_recorded_and_judged(&Client {
-        language: Language::JavaScript,
-        program: "openai_chat.mjs",
-        model: "gpt-5",
-        format: "openai_chat",
-        failure: "Error: there is no order 8",
-    });
+    is_recorded_and_judged("openai_chat.mjs");
 }
 
 pub(super) fn anthropic_in_javascript() {
-    is_recorded_and_judged(&Client {
-        language: Language::JavaScript,
-        program: "anthropic_messages.mjs",
-        model: "claude-sonnet-4-5",
-        format: "anthropic_messages",
-        failure: "Error: there is no order 8",
-    });
+    is_recorded_and_judged("anthropic_messages.mjs");
 }
 
 pub(super) fn ai_sdk_in_javascript() {
-    is_recorded_and_judged(&Client {
-        language: Language::JavaScript,
-        program: "ai_sdk.mjs",
-        model: "gpt-5",
-        format: "openai_responses",
-        failure: "there is no order 8",
-    });
+    is_recorded_and_judged("ai_sdk.mjs");
 }

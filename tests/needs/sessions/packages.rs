@@ -43,6 +43,24 @@ pub(super) fn modules(name: &str, package: &str) -> PathBuf {
     folder.canonicalize().unwrap()
 }
 
+/// The version of a library that is installed.
+#[track_caller]
+pub(super) fn version(of_python: bool, library: &str) -> &'static str {
+    let version = if of_python {
+        let mut lines = REQUIREMENTS
+            .lines()
+            .filter_map(|line| line.split_once("=="));
+        lines.find_map(|(name, version)| {
+            (name.split('[').next() == Some(library)).then_some(version)
+        })
+    } else {
+        let begin = format!("\"{library}\": \"");
+        let found = PACKAGE.split_once(&begin);
+        found.and_then(|(_, rest)| Some(rest.split_once('"')?.0))
+    };
+    version.unwrap_or_else(|| panic!("`{library}` is installed"))
+}
+
 /// Lets the programs in a folder find what is installed in another one.
 pub(super) fn link(installed: &Path, folder: &Folder) {
     let (modules, here) = (installed.join("node_modules"), folder.at("node_modules"));
