@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mcptest_suite::{Case, Style};
+use mcptest_suite::{Case, LoadError, Style};
 
 use super::agent_runs::{AgentRuns, Verdict};
 use super::case;
@@ -52,10 +52,16 @@ pub struct MacroCase<'a> {
 
 type Loaded = Result<Arc<LoadedSuite>, String>;
 
-/// A suite's file, and the agent that is read of it where not all are.
-type Part = (PathBuf, Option<String>);
+/// A suite's file, the agent that is read of it where not all are, and the module whose cases read it.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Part {
+    path: PathBuf,
+    agent: Option<String>,
+    module: String,
+}
 
-/// Suites that this process has loaded, so that its cases share them.
+/// Suites that this process has loaded, so that the cases of a module share them. Modules with the same suite share
+/// its loading and its recording; what they read and say of its runs names the module.
 static LOADED: Mutex<Option<HashMap<Part, Loaded>>> = Mutex::new(None);
 
 /// Judges one case.
@@ -185,17 +191,28 @@ fn load(crate_dir: &Path, case: &MacroCase<'_>, functions: &AgentFunctions, whol
     };
     let agent = case.agent.split("::").next();
     let agent = agent.filter(|agent| !whole && !agent.is_empty() && alone());
-    let entry = by_path
-        .entry((path, agent.map(str::to_owned)))
-        .or_insert_with(|| {
-            let loaded = match agent {
-                Some(agent) => LoadedSuite::load_some(crate_dir, &file, |name| name == agent),
-                None => LoadedSuite::load(crate_dir, &file),
-            };
-            loaded
-                .map(|suite| suite.recorded_with(command))
-                .map(|suite| Arc::new(suite.run_by_functions(functions)))
-                .map_err(|error| error.render(Style::Plain))
-        });
-    entry.clone()
+    let part = Part {
+        path,
+        agent: agent.map(str::to_owned),
+        module: case.module.to_owned(),
+    };
+    if let Some(loaded) = by_path.get(&part) {
+        return loaded.clone();
+    }
+    let shown = |error: LoadError| error.render(Style::Plain);
+    let mut others = by_path.iter();
+    let other = others.find(|(other, _)| (&other.path, &other.agent) == (&part.path, &part.agent));
+    let loaded = match (other, agent) {
+        (Some((_, loaded)), _) => loaded.clone().map(|suite| suite.read_anew()),
+        (None, Some(agent)) => {
+            LoadedSuite::load_some(crate_dir, &file, |name| name == agent).map_err(shown)
+        }
+        (None, None) => LoadedSuite::load(crate_dir, &file).map_err(shown),
+    };
+    let loaded = loaded.map(|suite| {
+        let suite = suite.recorded_with(command).run_by_functions(functions);
+        Arc::new(suite)
+    });
+    by_path.insert(part, loaded.clone());
+    loaded
 }

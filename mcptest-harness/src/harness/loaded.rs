@@ -148,6 +148,15 @@ impl LoadedSuite {
         }
     }
 
+    /// The same, with no runs read yet: its cases stand somewhere else, and what is said of its runs says where.
+    pub(crate) fn read_anew(&self) -> Self {
+        let unread = self
+            .recorded
+            .keys()
+            .map(|subject| (*subject, Arc::default()));
+        self.found_anew().with_runs(unread.collect())
+    }
+
     /// Makes an agent's runs ready before any is read, once.
     pub(crate) fn make_ready(
         &self,
