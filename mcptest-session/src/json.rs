@@ -1,5 +1,6 @@
 //! Small questions to JSON values.
 
+pub use mcptest_trace::record::payload::flag;
 use serde_json::{Number, Value};
 
 /// A member that is a text.
@@ -33,20 +34,6 @@ pub fn without(value: &Value, keys: &[&str]) -> Value {
     let rest = members.filter(|(key, value)| !keys.contains(&key.as_str()) && !value.is_null());
     let rest = rest.map(|(key, value)| (key.clone(), value.clone()));
     Value::Object(rest.collect())
-}
-
-/// A flag in the spellings of those who keep it as a text or a number; nothing where it says neither.
-#[must_use]
-pub fn flag(value: &Value) -> Option<bool> {
-    let spelt = match value {
-        Value::String(text) => text.to_lowercase(),
-        other => other.to_string(),
-    };
-    match spelt.as_str() {
-        "true" | "1" => Some(true),
-        "false" | "0" => Some(false),
-        _ => None,
-    }
 }
 
 /// Who speaks in a message, whatever its case.

@@ -17,6 +17,9 @@ mod number;
 #[cfg(feature = "store")]
 pub mod record;
 mod setters;
+#[cfg(feature = "store")]
+#[doc(hidden)]
+pub mod spans;
 #[doc(hidden)]
 pub mod text;
 pub mod trace;

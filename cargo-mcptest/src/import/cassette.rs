@@ -5,8 +5,8 @@ mod stop;
 mod written;
 
 use mcptest_session::record::pairing::Pairing;
-use mcptest_session::record::payload::payload;
 use mcptest_trace::record::Talk;
+use mcptest_trace::record::payload::payload;
 use mcptest_trace::trace::canonical_json;
 use serde_json::{Value, json};
 

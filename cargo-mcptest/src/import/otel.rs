@@ -4,10 +4,9 @@
 //! of v1.36.0:docs/gen-ai/gen-ai-events.md; opentelemetry-proto@ac2c4b5d "JSON Protobuf Encoding";
 //! `openinference@1fe497f1:spec/semantic_conventions.md`; openllmetry 0.50.0 and 0.62.1.
 
+mod adk_rust;
 mod call_span;
 mod console;
-pub(super) mod emitters;
-mod history;
 mod messages;
 mod span;
 mod spread;
@@ -17,7 +16,6 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use self::emitters::{Known, Meaning};
 use self::span::{Log, OtelSpan};
 use super::digest::Digest;
 use super::event::{Event, ForeignRun, Lost, Stop, take_calls};
@@ -26,6 +24,7 @@ use super::input::{Form, Input, Record};
 use super::joining::Joiner;
 use super::json::given;
 use super::mapping::Mapping;
+use mcptest_trace::spans::{self, Emitter, Known, Meaning};
 use mcptest_trace::text::counted;
 
 /// The format `otel`.
@@ -79,6 +78,7 @@ impl Format for Otel {
             spans.extend(more_spans.into_iter().filter(|span| of_run(&span.trace)));
             logs.extend(more_logs.into_iter().filter(|log| of_run(&log.trace)));
         }
+        adk_rust::conventional(&mut spans);
         read(spans, &logs, mapping)
     }
 }
@@ -91,6 +91,14 @@ fn trace_key(trace: &str) -> Digest {
 struct Tree {
     spans: Vec<OtelSpan>,
     by_id: HashMap<String, usize>,
+    /// Tools in which an agent of rig ran, which has no span of its own there: by the tool's span, the agent's name.
+    nested: HashMap<String, String>,
+}
+
+/// An agent within another.
+struct SubAgent<'t> {
+    id: &'t str,
+    name: Option<&'t str>,
 }
 
 impl Tree {
@@ -105,7 +113,30 @@ impl Tree {
                 kept.push(span);
             }
         }
-        Self { spans: kept, by_id }
+        let mut tree = Self {
+            spans: kept,
+            by_id,
+            nested: HashMap::new(),
+        };
+        tree.nested = tree.within_tools();
+        tree
+    }
+
+    fn within_tools(&self) -> HashMap<String, String> {
+        let calls = || self.spans.iter().filter(|span| span.is_model_call());
+        let tool_around = |call: &OtelSpan| {
+            let around = self.around(call).into_iter();
+            around.rev().find(|outer| outer.is_tool())
+        };
+        if calls().all(|call| tool_around(call).is_some()) {
+            return HashMap::new();
+        }
+        let of_rig = |call: &&OtelSpan| spans::of(call.marked()).emitter == Emitter::Rig;
+        let named = calls().filter(of_rig).filter_map(|call| {
+            let name = call.told_text(Meaning::AgentName)?;
+            Some((tool_around(call)?.id.clone(), name.to_owned()))
+        });
+        named.collect()
     }
 
     /// The spans around a span, the nearest first.
@@ -125,14 +156,31 @@ impl Tree {
     }
 
     /// The sub-agent that a span belongs to: the outermost agent around it within the main one, if it has
-    /// another name.
-    fn subagent(&self, span: &OtelSpan, main: Option<&str>) -> Option<&OtelSpan> {
-        let around = self.around(span).into_iter().rev();
-        let agents: Vec<&OtelSpan> = around.filter(|span| span.agent().is_some()).collect();
+    /// another name, or that of a tool around it.
+    fn subagent(&self, span: &OtelSpan, main: Option<&str>) -> Option<SubAgent<'_>> {
+        let around: Vec<&OtelSpan> = self.around(span).into_iter().rev().collect();
+        let agents: Vec<&OtelSpan> = around
+            .iter()
+            .copied()
+            .filter(|span| span.agent().is_some())
+            .collect();
         let is_main = |span: &&OtelSpan| span.agent() == main;
         let within = agents.iter().position(is_main).map_or(0, |main| main + 1);
         let mut within = agents[within..].iter().copied();
-        within.find(|agent| !is_main(agent))
+        let own = within.find(|agent| !is_main(agent)).map(|agent| SubAgent {
+            id: &agent.id,
+            name: agent.agent(),
+        });
+        own.or_else(|| {
+            let mut tools = around.into_iter();
+            tools.find_map(|tool| {
+                let name = self.nested.get(&tool.id)?;
+                Some(SubAgent {
+                    id: &tool.id,
+                    name: Some(name),
+                })
+            })
+        })
     }
 
     /// The main agent: the outermost one that calls a model itself.
@@ -181,9 +229,9 @@ fn read(spans: Vec<OtelSpan>, logs: &[Log], mapping: &Mapping) -> Runs {
                 let known = subagents.iter().position(|(id, _)| *id == agent.id);
                 let index = known.unwrap_or_else(|| {
                     let mut talk = talk::OtelTalk::default();
-                    talk.run.id = Some(agent.id.clone());
-                    talk.run.agent = agent.agent().map(str::to_owned);
-                    subagents.push((agent.id.clone(), talk));
+                    talk.run.id = Some(agent.id.to_owned());
+                    talk.run.agent = agent.name.map(str::to_owned);
+                    subagents.push((agent.id.to_owned(), talk));
                     subagents.len() - 1
                 });
                 &mut subagents[index].1
@@ -269,10 +317,11 @@ fn the_same_call<'t>(tree: &'t Tree, span: &OtelSpan) -> Option<&'t OtelSpan> {
 
 fn lacks_content(tree: &Tree) -> Lost {
     let mut unread = Meaning::Unread.names();
-    let unread = unread.find(|key| tree.spans.iter().any(|span| span.has(key)));
+    let is_own = |span: &OtelSpan| spans::of(span.marked()).emitter == Emitter::AdkRust;
+    let unread = unread.find(|key| (tree.spans.iter()).any(|span| span.has(key) && !is_own(span)));
     let calls = tree.spans.iter().filter(|span| span.is_model_call());
     let mut wrote: Vec<&Known> = Vec::new();
-    for emitter in calls.map(|call| emitters::of(call.marked())) {
+    for emitter in calls.map(|call| spans::of(call.marked())) {
         if !wrote.iter().any(|known| known.name == emitter.name) {
             wrote.push(emitter);
         }

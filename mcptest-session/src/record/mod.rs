@@ -22,8 +22,6 @@ mod options;
 pub mod pairing;
 #[cfg(feature = "record")]
 mod passing;
-#[doc(hidden)]
-pub mod payload;
 #[cfg(any(feature = "play", feature = "record"))]
 mod query;
 mod question;
@@ -44,6 +42,8 @@ pub(crate) use essence::digest as talk_digest;
 pub use limits::{Limits, ModelCallSize, Spending};
 #[cfg(feature = "record")]
 pub use log::Log;
+#[doc(hidden)]
+pub use mcptest_trace::record::payload;
 pub use observed::{Observed, Outcome, digest};
 pub use options::RunOptions;
 #[cfg(feature = "play")]

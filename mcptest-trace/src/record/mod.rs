@@ -10,6 +10,8 @@
 pub mod environment;
 mod fingerprint;
 mod keep;
+#[doc(hidden)]
+pub mod payload;
 mod recorder;
 pub mod redact;
 pub mod store;

@@ -1,8 +1,8 @@
 //! What a span says of a call: its identifier, arguments, result and tokens.
 
+use mcptest_trace::spans::Meaning;
 use serde_json::{Map, Value};
 
-use super::emitters::Meaning;
 use super::span::OtelSpan;
 use crate::import::json::unfolded;
 

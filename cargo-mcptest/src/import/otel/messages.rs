@@ -1,9 +1,9 @@
 //! The messages of a model call, in whichever of the conventions they are.
 
+use mcptest_trace::spans::Meaning;
 use mcptest_trace::trace::canonical_json;
 use serde_json::{Map, Value, json};
 
-use super::emitters::Meaning;
 use super::span::{Log, OtelSpan};
 use super::spread::{self, Place};
 use crate::import::blob;

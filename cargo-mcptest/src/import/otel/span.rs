@@ -2,10 +2,10 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use mcptest_trace::spans::{AGENT_SPAN, Marked, Meaning, Role, outcome};
 use serde_json::{Map, Value};
 
 use super::console;
-use super::emitters::{self, Marked, Meaning, Role};
 use crate::import::blob::hex;
 use crate::import::json::{count, list, named, text, truthy, unfolded, whole};
 
@@ -244,7 +244,7 @@ impl OtelSpan {
     }
 
     pub(super) fn is_agent(&self) -> bool {
-        Role::Agent.is_of(self.marked())
+        Role::Agent.is_of(self.marked()) || self.name == AGENT_SPAN
     }
 
     pub(super) fn tool_name(&self) -> Option<&str> {
@@ -255,7 +255,7 @@ impl OtelSpan {
 
     /// Whether a call failed: by what its emitter says of that, else by the status, where something set it.
     pub(super) fn is_error(&self) -> Option<bool> {
-        let outcome = self.told_text(Meaning::Outcome).and_then(emitters::outcome);
+        let outcome = self.told_text(Meaning::Outcome).and_then(outcome);
         if self.failed() || outcome == Some(true) {
             return Some(true);
         }

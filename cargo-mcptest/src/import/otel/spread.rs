@@ -1,8 +1,8 @@
 //! Messages that are spread over attributes, one a field.
 
+use mcptest_trace::spans::Meaning;
 use serde_json::{Map, Value, json};
 
-use super::emitters::Meaning;
 use crate::import::json::{given, text};
 
 /// What a message is.

@@ -3,11 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
+use mcptest_trace::spans::{Meaning, is_new};
 use serde_json::{Value, json};
 
 use super::call_span::{arguments, may_be_of, outcome, span_id, tokens};
-use super::emitters::Meaning;
-use super::history;
 use super::messages::{self, OtelMessage};
 use super::span::{Log, OtelSpan};
 use crate::import::event::{Answer, Call, Event, ForeignRun, Leading, ReportedScore, Stop};
@@ -159,7 +158,7 @@ impl OtelTalk {
             messages.iter().flat_map(OtelMessage::essences).collect()
         };
         let sent = essences(input);
-        let is_new = history::is_new(&self.known, &essences(&self.answer.messages), &sent);
+        let is_new = is_new(&self.known, &essences(&self.answer.messages), &sent);
         let mut is_new = is_new.into_iter();
         for message in input {
             let mut message = message.clone();

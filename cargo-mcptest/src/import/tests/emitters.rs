@@ -1,17 +1,49 @@
 //! Each row of the table of emitters: a file of spans has it, and is read by it; the guide shows it.
 
+use mcptest_trace::spans::{ATTRIBUTES, Attribute, EMITTERS, Emitter, Known, MARKS, Mark, Meaning};
 use serde_json::Value;
 
-use super::super::otel::emitters::{
-    ATTRIBUTES, Attribute, EMITTERS, Emitter, Known, MARKS, Mark, Meaning,
-};
 use super::Desk;
 use super::strangers::{calls, closing, stop, tokens};
 
-fn fixture(name: &str) -> Value {
+/// The files of the spans of an emitter, beside the tests.
+fn fixtures(emitter: Emitter) -> &'static [&'static str] {
+    match emitter {
+        Emitter::Rig => &["rig", "rig-0.44.0"],
+        Emitter::Genai => &["genai-0.7.2"],
+        Emitter::AdkRust => &["adk-rust-2.3.0"],
+        Emitter::OpenInference => &["openinference"],
+        Emitter::OpenLlmetry => &["openllmetry"],
+        Emitter::AiSdk => &["ai_sdk", "ai_sdk_old"],
+        Emitter::PydanticAi => &["pydantic_ai"],
+        Emitter::GoogleAdk => &["google_adk"],
+        Emitter::Conventions => &["conventions"],
+    }
+}
+
+/// A file of spans. Those with a version are of real builds: `examples/rust-agents/spans/make-fixtures.sh` makes them.
+fn text(name: &str) -> String {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/import/tests/spans");
-    let text = std::fs::read_to_string(format!("{folder}/{name}.json")).unwrap();
-    serde_json::from_str(&text).unwrap()
+    std::fs::read_to_string(format!("{folder}/{name}.json")).unwrap()
+}
+
+/// The same, with attributes as objects, which are read too.
+fn fixture(name: &str) -> Value {
+    let mut file: Value = serde_json::from_str(&text(name)).unwrap();
+    let spans = file["resourceSpans"][0]["scopeSpans"][0]["spans"]
+        .as_array_mut()
+        .unwrap();
+    for span in spans {
+        if let Some(pairs) = span["attributes"].as_array() {
+            let pairs = pairs.iter().map(|pair| {
+                let wrapped = pair["value"].as_object().unwrap();
+                let value = wrapped.values().next().unwrap().clone();
+                (pair["key"].as_str().unwrap().to_owned(), value)
+            });
+            span["attributes"] = Value::Object(pairs.collect());
+        }
+    }
+    file
 }
 
 /// The attributes of all spans of a file.
@@ -28,7 +60,10 @@ fn attributes(spans: &mut Value) -> Vec<&mut serde_json::Map<String, Value>> {
 #[test]
 fn every_row_stands_in_the_spans_of_its_emitter() {
     for known in EMITTERS {
-        let mut files: Vec<Value> = known.fixtures.iter().map(|name| fixture(name)).collect();
+        let mut files: Vec<Value> = fixtures(known.emitter)
+            .iter()
+            .map(|name| fixture(name))
+            .collect();
         let all = files.iter_mut().flat_map(attributes);
         let all: Vec<(String, Value)> = all.flat_map(std::mem::take).collect();
         for Attribute(by, name, _) in ATTRIBUTES.iter().filter(|row| row.0 == known.emitter) {
@@ -61,16 +96,15 @@ fn every_row_stands_in_the_spans_of_its_emitter() {
 fn the_spans_of_every_emitter_are_one_run() {
     let good = |emitter| match emitter {
         // What it came to is written.
-        Emitter::Rig | Emitter::AiSdk | Emitter::OpenInference => Some(false),
+        Emitter::Rig | Emitter::AdkRust | Emitter::AiSdk | Emitter::OpenInference => Some(false),
         // No status was set, and nothing else says it.
         _ => None,
     };
-    let with_content =
-        |known: &&Known| !matches!(known.emitter, Emitter::AdkRust | Emitter::GoogleAdk);
+    let with_content = |known: &&Known| known.emitter != Emitter::GoogleAdk;
     for known in EMITTERS.iter().filter(with_content) {
-        for name in known.fixtures {
+        for name in fixtures(known.emitter) {
             let desk = Desk::new();
-            desk.write("spans.json", fixture(name).to_string());
+            desk.write("spans.json", text(name));
             let said = desk.import(&["spans.json"]);
             assert_eq!(said.status, 0, "{name}: {said:?}");
             let run = desk.recording();
@@ -111,6 +145,7 @@ fn spans_without_content_are_refused_with_the_switch_of_their_emitter() {
         let kept = kept
             .into_iter()
             .chain([Meaning::Events, Meaning::SystemPrompt]);
+        let kept = kept.chain([Meaning::Response]);
         kept.flat_map(Meaning::names).any(|name| name == key)
             || [Meaning::InputTree, Meaning::OutputTree]
                 .into_iter()
@@ -118,10 +153,16 @@ fn spans_without_content_are_refused_with_the_switch_of_their_emitter() {
                 .any(|name| key.starts_with(name))
     };
     for known in EMITTERS {
-        for name in known.fixtures {
+        for name in fixtures(known.emitter) {
             let mut spans = fixture(name);
             for attributes in attributes(&mut spans) {
                 attributes.retain(|key, _| !is_content(key));
+                for key in Meaning::Request.names() {
+                    // It is cut where it is switched off, not left out.
+                    if let Some(Value::String(request)) = attributes.get_mut(key) {
+                        request.truncate(20);
+                    }
+                }
             }
             let desk = Desk::new();
             desk.write("spans.json", spans.to_string());
@@ -194,6 +235,7 @@ const TITLES: &[(Meaning, &str)] = &[
     (Meaning::Conversation, "the conversation"),
     (Meaning::AgentName, "the agent, of its own span"),
     (Meaning::RunName, "the agent, where no span is an agent's"),
+    (Meaning::Task, "what the user asked of an agent"),
     (Meaning::AskedModel, "the model that was asked for"),
     (Meaning::AnsweringModel, "the model that answered"),
     (Meaning::Temperature, "the temperature"),
@@ -223,6 +265,14 @@ const TITLES: &[(Meaning, &str)] = &[
     ),
     (Meaning::PromptTokens, "tokens sent"),
     (Meaning::CompletionTokens, "tokens written"),
+    (
+        Meaning::CachedTokens,
+        "those of the sent that were in a cache",
+    ),
+    (
+        Meaning::ReasoningTokens,
+        "those of the written that were spent on reasoning",
+    ),
     (Meaning::ToolName, "the tool"),
     (Meaning::CallId, "the call"),
     (Meaning::Arguments, "its arguments"),
@@ -231,8 +281,16 @@ const TITLES: &[(Meaning, &str)] = &[
     (Meaning::Outcome, "whether the call failed, in a word"),
     (Meaning::Success, "written only of a call that succeeded"),
     (Meaning::Failure, "written only of what failed"),
+    (
+        Meaning::Request,
+        "what was sent, as JSON of its own (adk-rust)",
+    ),
+    (
+        Meaning::Response,
+        "the answer, as JSON of its own (adk-rust)",
+    ),
     (Meaning::Events, "events, as JSON"),
-    (Meaning::Unread, "content that is not read"),
+    (Meaning::Unread, "content that is not read (Google ADK)"),
 ];
 
 /// The page of the guide shows the table.
@@ -244,7 +302,8 @@ fn the_guide_shows_the_table() {
         names.collect::<Vec<_>>().join(", ")
     };
     let mut table =
-        "| who writes spans | known by | what switches content on |\n|---|---|---|\n".to_owned();
+        "| who writes spans | read in version | known by | what switches content on |\n|---|---|---|---|\n"
+            .to_owned();
     for known in EMITTERS {
         let scopes = known.scopes.iter().copied();
         let own = known
@@ -253,7 +312,10 @@ fn the_guide_shows_the_table() {
             .copied()
             .filter(|own| !known.scopes.contains(own));
         let by = names(&mut scopes.chain(own));
-        table += &format!("| {} | {by} | {} |\n", known.name, known.switch);
+        table += &format!(
+            "| {} | {} | {by} | {} |\n",
+            known.name, known.version, known.switch
+        );
     }
     table += "\n| attributes | what they are |\n|---|---|\n";
     for (meaning, title) in TITLES {
@@ -272,4 +334,51 @@ fn the_guide_shows_the_table() {
         return;
     }
     assert_eq!(shown, table, "INSTA_UPDATE=always writes docs/importing.md");
+}
+
+/// In rig an agent that is a tool of another has no span of its own: its model calls stand in the tool's.
+#[test]
+fn a_nested_agent_of_rig_is_a_sub_agent() {
+    let desk = Desk::new();
+    desk.write("spans.json", text("rig-0.44.0-nested"));
+    let said = desk.import(&["spans.json"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let run = desk.recording();
+    let own: Vec<_> = run["trace"]["tool_calls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|call| {
+            (
+                call["name"].as_str().unwrap(),
+                call.get("agent_id").is_some(),
+            )
+        })
+        .collect();
+    assert_eq!(own, [("clerk", false), ("get_order", true)], "{run:#}");
+    assert_eq!(run["user_prompt"], "Let the clerk find order 7.");
+    assert_eq!(closing(&run), "The clerk says: delivered.");
+    assert_eq!(tokens(&run), (30, 3));
+}
+
+/// A tool of adk-rust may give back what looks like a failure: its events tell.
+#[test]
+fn a_failure_of_adk_rust_is_what_its_events_say() {
+    for (event, expected) in [("tool_error", Some(true)), ("tool_result", None)] {
+        let mut spans: Value = serde_json::from_str(&text("adk-rust-2.3.0")).unwrap();
+        let all = spans["resourceSpans"][0]["scopeSpans"][0]["spans"]
+            .as_array_mut()
+            .unwrap();
+        for span in all {
+            let events = span["events"].as_array_mut().into_iter().flatten();
+            for told in events.filter(|told| told["name"] == "tool_error") {
+                told["name"] = event.into();
+            }
+        }
+        let desk = Desk::new();
+        desk.write("spans.json", spans.to_string());
+        let said = desk.import(&["spans.json"]);
+        assert_eq!(said.status, 0, "{said:?}");
+        assert_eq!(calls(&desk.recording())[1].3, expected, "{event}");
+    }
 }

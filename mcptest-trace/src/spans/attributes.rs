@@ -1,174 +1,15 @@
-//! Who writes spans, and how each calls what it writes: the one table of them, from which the readers read
-//! and of which the guide's tables are made.
-//!
-//! Sources: semantic-conventions v1.41.1:docs/gen-ai; rig@b75850e8 (rig-agent 0.44) `telemetry`; genai 0.7
-//! `otel`; adk-telemetry 0.8; `openinference@1fe497f1:spec`; openllmetry 0.50.0 and 0.62.1; ai@6.0.77
-//! `docs/03-ai-sdk-core/60-telemetry.mdx`; pydantic-ai `docs/logfire.md`.
+//! What the attributes of spans mean: the table of names, each with who writes it.
 
-use serde_json::{Map, Value};
-
-/// What tells who wrote a span: the instrumentation's name, and the attributes.
-#[derive(Clone, Copy)]
-pub(super) struct Marked<'s> {
-    pub(super) scope: Option<&'s str>,
-    pub(super) attributes: &'s Map<String, Value>,
-}
-
-impl<'s> Marked<'s> {
-    fn has(self, key: &str) -> bool {
-        self.attributes.contains_key(key)
-    }
-
-    /// An attribute that is a text and says something.
-    pub(super) fn text(self, key: &str) -> Option<&'s str> {
-        let text = self.attributes.get(key)?.as_str();
-        text.filter(|text| !text.is_empty())
-    }
-}
-
-/// What writes spans.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::import) enum Emitter {
-    Conventions,
-    Rig,
-    AdkRust,
-    OpenInference,
-    OpenLlmetry,
-    AiSdk,
-    PydanticAi,
-    GoogleAdk,
-}
-
-/// What an emitter is known by, and how its content is switched on.
-pub(in crate::import) struct Known {
-    pub(in crate::import) emitter: Emitter,
-    pub(in crate::import) name: &'static str,
-    /// The files of its spans, beside the tests.
-    #[cfg(test)]
-    pub(in crate::import) fixtures: &'static [&'static str],
-    /// How the names of its instrumentation scopes begin, or of the crates whose spans `tracing` passes on.
-    pub(in crate::import) scopes: &'static [&'static str],
-    /// How attributes begin that no other one writes.
-    pub(in crate::import) own: &'static [&'static str],
-    pub(in crate::import) switch: &'static str,
-}
-
-/// The emitters; whom the first row that fits does not name, the last one does.
-pub(in crate::import) const EMITTERS: &[Known] = &[
-    Known {
-        emitter: Emitter::Rig,
-        name: "rig",
-        #[cfg(test)]
-        fixtures: &["rig"],
-        scopes: &["rig"],
-        own: &["rig."],
-        switch: "`.record_content_telemetry(true)` on the agent's builder (`record_telemetry_content` of a request of your own)",
-    },
-    Known {
-        emitter: Emitter::AdkRust,
-        name: "adk-rust",
-        #[cfg(test)]
-        fixtures: &["adk_rust"],
-        scopes: &["adk_", "adk-"],
-        own: &[],
-        switch: "`SemconvConfig { capture_content: true }` of `adk-telemetry`",
-    },
-    Known {
-        emitter: Emitter::OpenInference,
-        name: "OpenInference",
-        #[cfg(test)]
-        fixtures: &["openinference"],
-        scopes: &["openinference.", "@arizeai/openinference"],
-        own: &["openinference."],
-        switch: "`OPENINFERENCE_HIDE_INPUTS=false` and `OPENINFERENCE_HIDE_OUTPUTS=false` (and no `hide_…` in the `TraceConfig`)",
-    },
-    Known {
-        emitter: Emitter::OpenLlmetry,
-        name: "OpenLLMetry (Traceloop)",
-        #[cfg(test)]
-        fixtures: &["openllmetry"],
-        scopes: &["traceloop", "@traceloop/"],
-        own: &["traceloop.", "llm.request.type"],
-        switch: "`TRACELOOP_TRACE_CONTENT=true` (in JavaScript also `traceContent: true`)",
-    },
-    Known {
-        emitter: Emitter::AiSdk,
-        name: "Vercel AI SDK",
-        #[cfg(test)]
-        fixtures: &["ai_sdk", "ai_sdk_old"],
-        scopes: &["ai"],
-        own: &["ai."],
-        switch: "`experimental_telemetry: { isEnabled: true, recordInputs: true, recordOutputs: true }` of the call",
-    },
-    Known {
-        emitter: Emitter::PydanticAi,
-        name: "Pydantic AI",
-        #[cfg(test)]
-        fixtures: &["pydantic_ai"],
-        scopes: &["pydantic-ai"],
-        own: &["logfire."],
-        switch: "`InstrumentationSettings(include_content=True)`",
-    },
-    Known {
-        emitter: Emitter::GoogleAdk,
-        name: "Google ADK",
-        #[cfg(test)]
-        fixtures: &["google_adk"],
-        scopes: &["gcp.vertex.agent"],
-        own: &["gcp.vertex.agent."],
-        switch: "`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true`; what it keeps in `gcp.vertex.agent.*` is not read",
-    },
-    Known {
-        emitter: Emitter::Conventions,
-        name: "the conventions (opentelemetry's own instrumentations, genai)",
-        #[cfg(test)]
-        fixtures: &["conventions"],
-        scopes: &[],
-        own: &[],
-        switch: "`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true` (`SPAN_ONLY` with \
-                 `OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental`; in JavaScript also `captureMessageContent: true`)",
-    },
-];
-
-impl Known {
-    /// Whether a span is one of this emitter's.
-    fn wrote(&self, span: Marked<'_>) -> bool {
-        // A name in whole, or what a separator ends.
-        let begins = |begin: &str, whole: &str| {
-            let rest = whole.strip_prefix(begin);
-            rest.is_some_and(|rest| {
-                rest.is_empty()
-                    || !begin.ends_with(char::is_alphanumeric)
-                    || !rest.starts_with(char::is_alphanumeric)
-            })
-        };
-        let mut scopes = [span.scope, span.text("target")].into_iter().flatten();
-        let is_own = |key: &String| self.own.iter().any(|begin| key.starts_with(begin));
-        scopes.any(|scope| self.scopes.iter().any(|begin| begins(begin, scope)))
-            || span.attributes.keys().any(is_own)
-    }
-}
-
-/// Who wrote a span: by its own names, else by what it calls things.
-pub(super) fn of(span: Marked<'_>) -> &'static Known {
-    let told = |known: &&Known| {
-        let mut attributes = ATTRIBUTES.iter();
-        attributes.any(|Attribute(by, name, _)| *by == known.emitter && span.has(name))
-            || MARKS
-                .iter()
-                .any(|mark| mark.0 == known.emitter && mark.is_on(span))
-    };
-    let found = EMITTERS.iter().find(|known| known.wrote(span));
-    let found = found.or_else(|| EMITTERS.iter().find(told));
-    found.unwrap_or(&EMITTERS[EMITTERS.len() - 1])
-}
+use super::emitters::{EMITTERS, Emitter, Known, Marked};
 
 /// What an attribute of a span is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::import) enum Meaning {
+pub enum Meaning {
     Conversation,
     AgentName,
     RunName,
+    /// What the user asked of an agent.
+    Task,
     AskedModel,
     AnsweringModel,
     Temperature,
@@ -189,6 +30,10 @@ pub(in crate::import) enum Meaning {
     Closing,
     PromptTokens,
     CompletionTokens,
+    /// Those of the prompt that were in the provider's cache.
+    CachedTokens,
+    /// Those of the completion that were spent on reasoning.
+    ReasoningTokens,
     ToolName,
     CallId,
     Arguments,
@@ -201,6 +46,9 @@ pub(in crate::import) enum Meaning {
     Success,
     /// Written of what failed, and of nothing else.
     Failure,
+    /// What a model call was sent and what it wrote, as JSON of the emitter's own.
+    Request,
+    Response,
     /// Events that are kept as JSON.
     Events,
     /// Content in a form that is not read.
@@ -208,16 +56,15 @@ pub(in crate::import) enum Meaning {
 }
 
 /// An attribute, who writes it, and what it is.
-pub(in crate::import) struct Attribute(
-    pub(in crate::import) Emitter,
-    pub(in crate::import) &'static str,
-    pub(in crate::import) Meaning,
-);
+#[derive(Debug)]
+pub struct Attribute(pub Emitter, pub &'static str, pub Meaning);
 
-use Emitter::{AiSdk, Conventions, GoogleAdk, OpenInference, OpenLlmetry, PydanticAi, Rig};
+use Emitter::{
+    AdkRust, AiSdk, Conventions, GoogleAdk, OpenInference, OpenLlmetry, PydanticAi, Rig,
+};
 
 /// All attributes that are read. Of several with one meaning that a span has, the first is the one.
-pub(in crate::import) const ATTRIBUTES: &[Attribute] = &[
+pub const ATTRIBUTES: &[Attribute] = &[
     Attribute(Conventions, "gen_ai.conversation.id", Meaning::Conversation),
     Attribute(OpenInference, "session.id", Meaning::Conversation),
     Attribute(Conventions, "gen_ai.agent.name", Meaning::AgentName),
@@ -227,6 +74,7 @@ pub(in crate::import) const ATTRIBUTES: &[Attribute] = &[
     Attribute(OpenLlmetry, "traceloop.entity.name", Meaning::RunName),
     Attribute(OpenInference, "agent.name", Meaning::RunName),
     Attribute(AiSdk, "ai.telemetry.functionId", Meaning::RunName),
+    Attribute(Rig, "gen_ai.prompt", Meaning::Task),
     Attribute(Conventions, "gen_ai.request.model", Meaning::AskedModel),
     Attribute(OpenInference, "llm.model_name", Meaning::AskedModel),
     Attribute(AiSdk, "ai.model.id", Meaning::AskedModel),
@@ -311,6 +159,21 @@ pub(in crate::import) const ATTRIBUTES: &[Attribute] = &[
         "ai.usage.completionTokens",
         Meaning::CompletionTokens,
     ),
+    Attribute(
+        Conventions,
+        "gen_ai.usage.cache_read.input_tokens",
+        Meaning::CachedTokens,
+    ),
+    Attribute(
+        Rig,
+        "gen_ai.usage.reasoning_tokens",
+        Meaning::ReasoningTokens,
+    ),
+    Attribute(
+        Conventions,
+        "gen_ai.usage.reasoning.output_tokens",
+        Meaning::ReasoningTokens,
+    ),
     Attribute(Conventions, "gen_ai.tool.name", Meaning::ToolName),
     Attribute(OpenInference, "tool.name", Meaning::ToolName),
     Attribute(Conventions, "mcp.tool.name", Meaning::ToolName),
@@ -341,13 +204,15 @@ pub(in crate::import) const ATTRIBUTES: &[Attribute] = &[
     Attribute(AiSdk, "ai.toolCall.result", Meaning::Success),
     Attribute(Conventions, "error.type", Meaning::Failure),
     Attribute(Rig, "gen_ai.tool.error.type", Meaning::Failure),
+    Attribute(AdkRust, "gcp.vertex.agent.llm_request", Meaning::Request),
+    Attribute(AdkRust, "gcp.vertex.agent.llm_response", Meaning::Response),
     Attribute(PydanticAi, "events", Meaning::Events),
     Attribute(GoogleAdk, "gcp.vertex.agent.llm_request", Meaning::Unread),
 ];
 
 impl Meaning {
     /// The attributes with this meaning, in their order.
-    pub(in crate::import) fn names(self) -> impl Iterator<Item = &'static str> {
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
         let rows = ATTRIBUTES.iter().filter(move |row| row.2 == self);
         rows.map(|row| row.1)
     }
@@ -355,7 +220,7 @@ impl Meaning {
 
 /// What a span is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::import) enum Role {
+pub enum Role {
     ModelCall,
     Tool,
     Agent,
@@ -363,15 +228,16 @@ pub(in crate::import) enum Role {
 
 /// An attribute that says what a span is of, by one of some values (`*` stands for a beginning) or by being
 /// there.
-pub(in crate::import) struct Mark(
-    pub(in crate::import) Emitter,
-    pub(in crate::import) &'static str,
-    pub(in crate::import) &'static [&'static str],
-    pub(in crate::import) Role,
+#[derive(Debug)]
+pub struct Mark(
+    pub Emitter,
+    pub &'static str,
+    pub &'static [&'static str],
+    pub Role,
 );
 
 /// What tells of what a span is.
-pub(in crate::import) const MARKS: &[Mark] = &[
+pub const MARKS: &[Mark] = &[
     Mark(
         Conventions,
         "gen_ai.operation.name",
@@ -404,6 +270,12 @@ pub(in crate::import) const MARKS: &[Mark] = &[
         Role::ModelCall,
     ),
     Mark(
+        AdkRust,
+        "gcp.vertex.agent.llm_request",
+        &[],
+        Role::ModelCall,
+    ),
+    Mark(
         Conventions,
         "gen_ai.operation.name",
         &["execute_tool"],
@@ -431,6 +303,7 @@ pub(in crate::import) const MARKS: &[Mark] = &[
         &["agent"],
         Role::Agent,
     ),
+    Mark(AdkRust, "adk.app_name", &[], Role::Agent),
     Mark(OpenLlmetry, "traceloop.span.kind", &["agent"], Role::Agent),
 ];
 
@@ -453,15 +326,32 @@ impl Mark {
 
 impl Role {
     /// Whether a span is of this.
-    pub(super) fn is_of(self, span: Marked<'_>) -> bool {
+    #[must_use]
+    pub fn is_of(self, span: Marked<'_>) -> bool {
         let mut marks = MARKS.iter().filter(|mark| mark.3 == self);
         marks.any(|mark| mark.is_on(span))
     }
 }
 
+/// Who wrote a span: by its own names, else by what it calls things.
+#[must_use]
+pub fn of(span: Marked<'_>) -> &'static Known {
+    let told = |known: &&Known| {
+        let mut attributes = ATTRIBUTES.iter();
+        attributes.any(|Attribute(by, name, _)| *by == known.emitter && span.has(name))
+            || MARKS
+                .iter()
+                .any(|mark| mark.0 == known.emitter && mark.is_on(span))
+    };
+    let found = EMITTERS.iter().find(|known| known.wrote(span));
+    let found = found.or_else(|| EMITTERS.iter().find(told));
+    found.unwrap_or(&EMITTERS[EMITTERS.len() - 1])
+}
+
 /// Whether a call failed, in the words of those who say what it came to. A call that was not let through, or
 /// was left out, did nothing; what another word means is not known.
-pub(super) fn outcome(word: &str) -> Option<bool> {
+#[must_use]
+pub fn outcome(word: &str) -> Option<bool> {
     match word.to_ascii_lowercase().as_str() {
         "success" | "succeeded" | "ok" => Some(false),
         "error" | "failure" | "failed" | "denied" | "refused" | "skipped" | "timeout"

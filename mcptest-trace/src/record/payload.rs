@@ -2,8 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::json::flag;
-
 /// A result in MCP's form, and whether it had that form in the source.
 #[must_use]
 pub fn payload(value: Value) -> (Value, bool) {
@@ -42,6 +40,20 @@ fn is_mcp(value: &Value) -> bool {
     let blocks = value["content"].as_array();
     blocks.is_some_and(|blocks| blocks.iter().all(is_block))
         && (flag(&value["isError"]).is_some() || value.get("structuredContent").is_some())
+}
+
+/// A flag in the spellings of those who keep it as a text or a number; nothing where it says neither.
+#[must_use]
+pub fn flag(value: &Value) -> Option<bool> {
+    let spelt = match value {
+        Value::String(text) => text.to_lowercase(),
+        other => other.to_string(),
+    };
+    match spelt.as_str() {
+        "true" | "1" => Some(true),
+        "false" | "0" => Some(false),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,8 @@ use std::collections::{HashMap, HashSet};
 /// Known is the beginning that both share; what stands before the answer and was there before; and the answer
 /// itself, in whatever order its parts stand. Where the answer is not found, calls and results that are known
 /// by their identifiers are.
-pub(super) fn is_new(known: &[String], answer: &[String], sent: &[String]) -> Vec<bool> {
+#[must_use]
+pub fn is_new(known: &[String], answer: &[String], sent: &[String]) -> Vec<bool> {
     let all: Vec<&String> = known.iter().chain(answer).collect();
     let both = all.iter().zip(sent);
     let shared = both.take_while(|(known, sent)| **known == *sent).count();

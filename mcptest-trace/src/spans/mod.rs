@@ -1,0 +1,18 @@
+//! Spans of generative models: who writes them, what their attributes mean, what is new of a history, and how a run
+//! ended.
+//!
+//! The table is the one place that knows names of attributes. Two readers use it: the layer that writes runs down as
+//! their spans close (feature `tracing`), and the import of `cargo mcptest`.
+
+mod attributes;
+mod emitters;
+mod history;
+mod stop;
+
+pub use attributes::{ATTRIBUTES, Attribute, MARKS, Mark, Meaning, Role, of, outcome};
+pub use emitters::{EMITTERS, Emitter, Known, Marked};
+pub use history::is_new;
+pub use stop::{Ended, ended};
+
+/// The name of the span of an agent. A span of this name is an agent's, whatever its attributes say.
+pub const AGENT_SPAN: &str = "invoke_agent";
