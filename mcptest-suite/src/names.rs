@@ -91,10 +91,7 @@ pub fn is_reserved(segment: &str) -> bool {
 /// ```
 #[must_use]
 pub fn cassette_slug(text: &str) -> String {
-    let keep = |character: char| character.is_ascii_alphanumeric() || "-_".contains(character);
-    text.chars()
-        .map(|character| if keep(character) { character } else { '_' })
-        .collect()
+    mcptest_trace::text::slug(text)
 }
 
 /// The suite's part of its case names.

@@ -5,10 +5,13 @@
 //! - [`eval`]: the metrics, pure functions from runs to numbers;
 //! - `record`, with the feature `store`: writing a run down, keeping secrets out of it, and putting it
 //!   into a file that is never lost;
+//! - `capture`, with the feature `tracing`: runs written down from the spans of an agent's library;
 //! - [`energy`]: a live guard against runs that grow out of hand, and its analysis afterwards.
 //!
 //! Nothing here knows of test cases or of gates, so a program can measure its own agent with it.
 
+#[cfg(feature = "tracing")]
+mod capture;
 pub mod energy;
 pub mod eval;
 pub mod evidence;
@@ -24,3 +27,6 @@ pub mod spans;
 pub mod text;
 pub mod trace;
 mod words;
+
+#[cfg(feature = "tracing")]
+pub use capture::{Capture, capture};

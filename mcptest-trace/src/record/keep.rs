@@ -61,6 +61,13 @@ impl Recorder {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordError(String);
 
+impl RecordError {
+    #[cfg(feature = "tracing")]
+    pub(crate) fn new(what: String) -> Self {
+        Self(what)
+    }
+}
+
 impl std::fmt::Display for RecordError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)

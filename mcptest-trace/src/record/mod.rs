@@ -23,6 +23,8 @@ pub use keep::RecordError;
 pub use recorder::{CallId, Recorder};
 #[doc(hidden)]
 pub use talk::Talk;
+#[cfg(feature = "tracing")]
+pub(crate) use time::rfc3339;
 
 use std::io::Write as _;
 

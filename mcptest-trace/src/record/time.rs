@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 /// A moment in UTC as RFC 3339 has it, to the millisecond: `2026-01-31T12:00:00.123Z`. Moments
 /// before 1970 are shown as 1970, and those after 9999 as the last of that year.
-pub(super) fn rfc3339(moment: SystemTime) -> String {
+pub(crate) fn rfc3339(moment: SystemTime) -> String {
     let moment = Timestamp::try_from(moment.max(UNIX_EPOCH)).unwrap_or(Timestamp::MAX);
     format!("{moment:.3}")
 }

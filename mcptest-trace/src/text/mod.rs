@@ -4,11 +4,13 @@
 mod counted;
 mod cut;
 mod escape;
+mod slug;
 mod suggest;
 mod variable;
 
 pub use counted::counted;
 pub(crate) use cut::cut;
 pub use escape::{escape, escape_line, is_hostile};
+pub use slug::slug;
 pub use suggest::{misspelt, nearest, quoted_list};
 pub use variable::variable;

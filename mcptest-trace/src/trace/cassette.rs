@@ -60,7 +60,7 @@ pub struct Run {
     pub signals: Option<Signals>,
     /// The recorded verdict.
     pub outcome: Option<Outcome>,
-    /// Whether a session recorded it: the agent's own code ran, and its system prompt stands in that code.
+    /// Whether the agent's own code ran, in a session or with its spans captured: its system prompt stands in that code.
     pub by_session: bool,
     /// Keys that look like one that the format has since a later version than the file states, a line each.
     warnings: Vec<String>,
@@ -343,6 +343,8 @@ fn typed(
     let map = &mut map;
     let session = map.take("session").map(Json::into_value);
     let session = session.filter(|field| !field.is_null());
+    let captured = map.take("captured").map(Json::into_value);
+    let captured = captured.filter(|field| !field.is_null());
     Run {
         origin,
         agent_name: at.text(map, "agent_name"),
@@ -352,7 +354,7 @@ fn typed(
         tools: at.values(map, "tools", |tool, _, at| tools::read(tool, at)),
         signals: at.object(map, "signals", read::signals),
         outcome: at.object(map, "outcome", read::outcome),
-        by_session: session.is_some(),
+        by_session: session.is_some() || captured.is_some(),
         trace: {
             at.require(map, "trace");
             let trace = at.object(map, "trace", |trace, at| {
@@ -360,10 +362,9 @@ fn typed(
                 read::trace_of(trace, at)
             });
             let mut trace = trace.unwrap_or_default();
-            let unknown = session
-                .as_ref()
-                .and_then(|field| field.get("unknown")?.as_array());
-            let mut unknown = unknown.into_iter().flatten();
+            let told = session.iter().chain(&captured);
+            let unknown = told.filter_map(|field| field.get("unknown")?.as_array());
+            let mut unknown = unknown.flatten();
             trace.flags_are_partial = unknown.any(|what| what == "is_error");
             trace
         },

@@ -213,6 +213,23 @@ impl Store {
         }
     }
 
+    /// Adds a run to a folder without the lock, under the next number that is free. Nothing else is touched.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn add_beside(&self, run: &Value) -> Result<PathBuf, StoreError> {
+        disk::make_folder(&self.folder)?;
+        let text = render(run);
+        let mut numbers = 1..;
+        loop {
+            let path = self
+                .folder
+                .join(run_name(numbers.next().unwrap_or_default()));
+            if !disk::occupied(&path) && disk::write_another(&path, text.as_bytes())? {
+                steps::sync_folder(&self.folder);
+                return Ok(path);
+            }
+        }
+    }
+
     fn add_line(&self, run: &Value) -> Result<PathBuf, StoreError> {
         let mut bytes = disk::read(&self.lines)?.unwrap_or_default();
         if bytes.last().is_some_and(|last| *last != b'\n') {

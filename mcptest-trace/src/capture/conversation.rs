@@ -1,0 +1,86 @@
+//! The conversations of a run: the agent's own, and those of agents that it calls.
+
+use crate::spans::is_new;
+
+use super::exchange::{Exchange, Part};
+
+/// A call that waits for its result, or has one.
+#[derive(Debug)]
+struct Made {
+    /// Which answer of the conversation made it.
+    answer: usize,
+    id: Option<String>,
+    call: usize,
+    answered: bool,
+}
+
+/// One conversation with a model.
+#[derive(Debug)]
+pub(super) struct Conversation {
+    /// The tool or the agent in which it takes place, if it is within one.
+    pub(super) within: Option<usize>,
+    /// Whose it is, where the spans name an agent.
+    pub(super) name: Option<String>,
+    /// The agent that its calls are of; none is the run's own.
+    pub(super) agent: Option<String>,
+    known: Vec<String>,
+    said: Vec<String>,
+    answers: usize,
+    made: Vec<Made>,
+}
+
+impl Conversation {
+    pub(super) fn new(within: Option<usize>, name: Option<String>, agent: Option<String>) -> Self {
+        Self {
+            within,
+            name,
+            agent,
+            known: Vec::new(),
+            said: Vec::new(),
+            answers: 0,
+            made: Vec::new(),
+        }
+    }
+
+    /// The model is asked: for each part that it is sent, whether that is new.
+    pub(super) fn asked(&mut self, exchange: &Exchange) -> Vec<bool> {
+        let sent = exchange.sent();
+        let new = is_new(&self.known, &self.said, &sent);
+        self.known = sent;
+        self.said.clear();
+        new
+    }
+
+    /// The model answered.
+    pub(super) fn answered(&mut self, exchange: &Exchange) {
+        self.answers += 1;
+        self.said = exchange.said();
+    }
+
+    /// A call of the last answer, with its place among the calls of the run.
+    pub(super) fn made(&mut self, part: &Part, call: usize) {
+        if let Part::Call { id, .. } = part {
+            self.made.push(Made {
+                answer: self.answers,
+                id: id.clone(),
+                call,
+                answered: false,
+            });
+        }
+    }
+
+    /// The call that a result answers: of those with its identifier the first that waits, of the latest answer.
+    pub(super) fn result_of(&mut self, id: Option<&str>) -> Option<usize> {
+        let of_id = |made: &&mut Made| made.id.as_deref() == id && (id.is_some() || !made.answered);
+        let latest = self
+            .made
+            .iter_mut()
+            .filter(of_id)
+            .map(|made| made.answer)
+            .max()?;
+        let mut made = self.made.iter_mut().filter(of_id);
+        let open = made.find(|made| made.answer == latest && !made.answered)?;
+        open.answered = true;
+        Some(open.call)
+    }
+}
