@@ -101,6 +101,7 @@ const TESTS: &[Test] = tests! {
     rust_agents::their_kept_runs_hold [Crates];
     rust_agents::a_closing_that_is_false_is_refused [Crates];
     rust_agents::a_model_that_has_no_time_leaves_no_run [Crates];
+    rust_agents::what_their_spans_tell_is_judged [Crates];
     report::the_page_works_in_a_browser [Browser];
     report::the_pages_of_evidence_work_in_a_browser [Browser];
     disk::a_full_disk_is_said_and_loses_nothing [SmallDisk];

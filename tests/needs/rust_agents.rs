@@ -398,3 +398,11 @@ pub(crate) fn a_model_that_has_no_time_leaves_no_run() {
         assert_eq!(left.count(), 0, "{}", library.name);
     }
 }
+
+/// Agents over rig and genai write down their own runs: `examples/rust-agents/spans/tests/captured.rs`.
+pub(crate) fn what_their_spans_tell_is_judged() {
+    let folder = Folder::new();
+    let mut tests = process::command(&executables()["captured"], folder.path());
+    let judged = process::run(&mut tests).exits(0);
+    assert_eq!(judged.outcomes().len(), 6, "{judged}");
+}

@@ -20,7 +20,7 @@ use crate::support::workshop::workspace;
 
 /// The marked blocks, page by page, and with what each is executed. A block that no test looks at is
 /// a block that nobody keeps true.
-const USED: [(&str, &str, &str); 47] = [
+const USED: [(&str, &str, &str); 48] = [
     ("README.md", "output: cargo test ::narrative", "newcomer"),
     ("README.md", "file: Cargo.toml", "newcomer"),
     ("README.md", "file: tests/agents.rs", "newcomer"),
@@ -165,6 +165,11 @@ const USED: [(&str, &str, &str); 47] = [
     (
         "docs/recording.md",
         "part of: examples/rust-agents/agents/tests/genai.rs",
+        "blocks",
+    ),
+    (
+        "docs/recording.md",
+        "part of: examples/rust-agents/spans/src/bin/desk_over_rig.rs",
         "blocks",
     ),
     ("docs/recording.md", "file: tools.yml", "recording/mock"),
