@@ -4,7 +4,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::exchange::Exchange;
 use super::seen::Seen;
-use crate::spans::{Meaning, Role};
+use crate::spans::{Meaning, SpanRole};
 
 /// Spans that belong together, in the order in which they began.
 #[derive(Debug)]
@@ -75,19 +75,24 @@ impl Group {
     /// The nearest tool or agent around a span: what runs in it is another agent's.
     pub(super) fn enclosing(&self, span: usize) -> Option<usize> {
         let mut around = self.around(span);
-        around.find(|at| matches!(self.spans[*at].role(), Some(Role::Tool | Role::Agent)))
+        around.find(|at| {
+            matches!(
+                self.spans[*at].role(),
+                Some(SpanRole::Tool | SpanRole::Agent)
+            )
+        })
     }
 
     /// The runs in the group. An agent's span is one. In a root span without any, each conversation is one: a
     /// model call goes on with a conversation if a model had answered in it, and begins one otherwise.
     pub(super) fn runs(&self) -> Vec<RunSpans> {
-        let of_role = |role: Role| {
+        let of_role = |role: SpanRole| {
             let spans = self.spans.iter().enumerate();
             let spans = spans.filter(move |(_, span)| span.role() == Some(role));
             spans.map(|(index, _)| index).collect::<Vec<_>>()
         };
         let is_read = |call: &usize| self.spans[*call].exchange.is_some();
-        let (mut calls, tools) = (of_role(Role::ModelCall), of_role(Role::Tool));
+        let (mut calls, tools) = (of_role(SpanRole::ModelCall), of_role(SpanRole::Tool));
         calls.retain(is_read);
         if self.root.is_none() {
             return vec![RunSpans {
@@ -125,7 +130,7 @@ impl Group {
 
     fn outermost_tool(&self, span: usize) -> Option<usize> {
         let around = self.around(span);
-        let tools = around.filter(|at| self.spans[*at].role() == Some(Role::Tool));
+        let tools = around.filter(|at| self.spans[*at].role() == Some(SpanRole::Tool));
         tools.last()
     }
 

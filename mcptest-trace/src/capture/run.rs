@@ -1,13 +1,12 @@
 //! The spans of one run, put into the order in which things happened.
 
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
 
 use super::conversation::Conversation;
 use super::exchange::{Exchange, Message, Part, arguments};
 use super::group::{Group, RunSpans};
 use super::seen::Seen;
-use super::written::Written;
+use super::written::{Written, milliseconds};
 use crate::spans::{self, Ended, Meaning};
 
 /// What is made of a run.
@@ -368,8 +367,4 @@ impl Reading<'_> {
         }
         Ended::default()
     }
-}
-
-pub(super) fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

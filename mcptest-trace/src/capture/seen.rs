@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::exchange::Exchange;
-use crate::spans::{self, AGENT_SPAN, Known, Marked, Meaning, Role};
+use crate::spans::{self, AGENT_SPAN, Known, Marked, Meaning, SpanRole};
 
 /// The field by which a span of `tracing` says how it ended; exporters make the status of it.
 const STATUS: &str = "otel.status_code";
@@ -28,16 +28,16 @@ pub(super) struct Seen {
 }
 
 /// What a span is of, if it is of anything that makes a run.
-pub(super) fn role(name: &str, target: &str, attributes: &Map<String, Value>) -> Option<Role> {
+pub(super) fn role(name: &str, target: &str, attributes: &Map<String, Value>) -> Option<SpanRole> {
     let marked = Marked {
         scope: Some(target),
         attributes,
     };
     if name == AGENT_SPAN {
-        return Some(Role::Agent);
+        return Some(SpanRole::Agent);
     }
     // What a tool is for may be a model: a span of both is of the tool.
-    let roles = [Role::Agent, Role::Tool, Role::ModelCall];
+    let roles = [SpanRole::Agent, SpanRole::Tool, SpanRole::ModelCall];
     roles.into_iter().find(|role| role.is_of(marked))
 }
 
@@ -49,7 +49,7 @@ impl Seen {
         }
     }
 
-    pub(super) fn role(&self) -> Option<Role> {
+    pub(super) fn role(&self) -> Option<SpanRole> {
         role(self.name, self.target, &self.attributes)
     }
 
@@ -83,7 +83,7 @@ impl Seen {
     /// Takes leave of a span that ended: a model call's messages are read, and their text is let go.
     pub(super) fn end(&mut self, at: Duration) {
         self.ended = Some(at);
-        if self.role() == Some(Role::ModelCall) {
+        if self.role() == Some(SpanRole::ModelCall) {
             self.exchange = Some(Exchange::of(&self.attributes));
             for meaning in [Meaning::Input, Meaning::Output, Meaning::SystemPrompt] {
                 for key in meaning.names() {

@@ -10,7 +10,7 @@ use super::group::Group;
 use super::run::{Told, read};
 use super::seen::{Seen, role};
 use super::written::Written;
-use crate::spans::Role;
+use crate::spans::SpanRole;
 
 /// An open span.
 #[derive(Debug, Clone)]
@@ -68,9 +68,9 @@ impl State {
         };
         let mut work = Work::default();
         if let Some(role) = role(name, target, &attributes) {
-            let is_lone = around.is_none() && role != Role::Agent;
+            let is_lone = around.is_none() && role != SpanRole::Agent;
             if is_lone {
-                if role == Role::ModelCall {
+                if role == SpanRole::ModelCall {
                     self.say_once(LONE.to_owned(), &mut work);
                 }
             } else {
@@ -95,16 +95,20 @@ impl State {
         &mut self,
         id: u64,
         open: &mut Open,
-        role: Role,
+        role: SpanRole,
         seen: impl FnOnce(&Group, Option<usize>) -> Seen,
     ) {
         let of_agent = |group: &u64| self.groups[group].group.root.is_none();
         let is_within = open
             .group
-            .filter(|group| role != Role::Agent || of_agent(group));
-        let key = is_within.unwrap_or(if role == Role::Agent { id } else { open.root });
+            .filter(|group| role != SpanRole::Agent || of_agent(group));
+        let key = is_within.unwrap_or(if role == SpanRole::Agent {
+            id
+        } else {
+            open.root
+        });
         let root = self.open.get(&open.root).map(|root| root.name);
-        let root = root.filter(|_| role != Role::Agent);
+        let root = root.filter(|_| role != SpanRole::Agent);
         let recorded = self.groups.entry(key).or_insert_with(|| Recorded {
             group: Group::new(root),
             files: HashMap::new(),
@@ -158,7 +162,7 @@ impl State {
         self.open.remove(&id);
         if let Some(recorded) = self.groups.remove(&id) {
             self.write(recorded, None, &mut work);
-        } else if let (Some(Role::ModelCall | Role::Tool), Some(key)) = (role, open.group)
+        } else if let (Some(SpanRole::ModelCall | SpanRole::Tool), Some(key)) = (role, open.group)
             && let Some(recorded) = self.groups.remove(&key)
         {
             let recorded = self.write(recorded, open.near, &mut work);

@@ -5,7 +5,6 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Number, Value, json};
 
-use super::run::milliseconds;
 use super::seen::Seen;
 use crate::record::payload::payload;
 use crate::record::{Talk, rfc3339};
@@ -271,4 +270,8 @@ impl Written {
         }
         all.total.is_some()
     }
+}
+
+pub(super) fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -220,7 +220,7 @@ impl Meaning {
 
 /// What a span is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum SpanRole {
     ModelCall,
     Tool,
     Agent,
@@ -233,7 +233,7 @@ pub struct Mark(
     pub Emitter,
     pub &'static str,
     pub &'static [&'static str],
-    pub Role,
+    pub SpanRole,
 );
 
 /// What tells of what a span is.
@@ -242,69 +242,89 @@ pub const MARKS: &[Mark] = &[
         Conventions,
         "gen_ai.operation.name",
         &["chat", "generate_content", "text_completion"],
-        Role::ModelCall,
+        SpanRole::ModelCall,
     ),
     Mark(
         OpenInference,
         "openinference.span.kind",
         &["llm"],
-        Role::ModelCall,
+        SpanRole::ModelCall,
     ),
     Mark(
         OpenLlmetry,
         "traceloop.span.kind",
         &["llm"],
-        Role::ModelCall,
+        SpanRole::ModelCall,
     ),
     Mark(
         OpenLlmetry,
         "llm.request.type",
         &["chat", "completion"],
-        Role::ModelCall,
+        SpanRole::ModelCall,
     ),
-    Mark(OpenLlmetry, "gen_ai.prompt.0.role", &[], Role::ModelCall),
+    Mark(
+        OpenLlmetry,
+        "gen_ai.prompt.0.role",
+        &[],
+        SpanRole::ModelCall,
+    ),
     Mark(
         AiSdk,
         "ai.operationId",
         &["*.doGenerate", "*.doStream"],
-        Role::ModelCall,
+        SpanRole::ModelCall,
     ),
     Mark(
         AdkRust,
         "gcp.vertex.agent.llm_request",
         &[],
-        Role::ModelCall,
+        SpanRole::ModelCall,
     ),
     Mark(
         Conventions,
         "gen_ai.operation.name",
         &["execute_tool"],
-        Role::Tool,
+        SpanRole::Tool,
     ),
-    Mark(Conventions, "gen_ai.tool.call.id", &[], Role::Tool),
-    Mark(Conventions, "mcp.method.name", &["tools/call"], Role::Tool),
+    Mark(Conventions, "gen_ai.tool.call.id", &[], SpanRole::Tool),
+    Mark(
+        Conventions,
+        "mcp.method.name",
+        &["tools/call"],
+        SpanRole::Tool,
+    ),
     Mark(
         OpenInference,
         "openinference.span.kind",
         &["tool"],
-        Role::Tool,
+        SpanRole::Tool,
     ),
-    Mark(OpenLlmetry, "traceloop.span.kind", &["tool"], Role::Tool),
-    Mark(AiSdk, "ai.operationId", &["ai.toolCall"], Role::Tool),
+    Mark(
+        OpenLlmetry,
+        "traceloop.span.kind",
+        &["tool"],
+        SpanRole::Tool,
+    ),
+    Mark(AiSdk, "ai.operationId", &["ai.toolCall"], SpanRole::Tool),
     Mark(
         Conventions,
         "gen_ai.operation.name",
         &["invoke_agent"],
-        Role::Agent,
+        SpanRole::Agent,
     ),
     Mark(
         OpenInference,
         "openinference.span.kind",
         &["agent"],
-        Role::Agent,
+        SpanRole::Agent,
     ),
-    Mark(AdkRust, "adk.app_name", &[], Role::Agent),
-    Mark(OpenLlmetry, "traceloop.span.kind", &["agent"], Role::Agent),
+    Mark(AdkRust, "adk.app_name", &[], SpanRole::Agent),
+    Mark(
+        OpenLlmetry,
+        "traceloop.span.kind",
+        &["agent"],
+        SpanRole::Agent,
+    ),
 ];
 
 impl Mark {
@@ -324,7 +344,7 @@ impl Mark {
     }
 }
 
-impl Role {
+impl SpanRole {
     /// Whether a span is of this.
     #[must_use]
     pub fn is_of(self, span: Marked<'_>) -> bool {

@@ -9,7 +9,7 @@ mod emitters;
 mod history;
 mod stop;
 
-pub use attributes::{ATTRIBUTES, Attribute, MARKS, Mark, Meaning, Role, of, outcome};
+pub use attributes::{ATTRIBUTES, Attribute, MARKS, Mark, Meaning, SpanRole, of, outcome};
 pub use emitters::{EMITTERS, Emitter, Known, Marked};
 pub use history::is_new;
 pub use stop::{Ended, ended};

@@ -121,15 +121,6 @@ fn the_live_guard_prints_what_is_shown() {
     assert_eq!(ran.stdout, super::block(&blocks, "example", "live_guard"));
 }
 
-#[test]
-fn the_line_that_captures_spans_stands_in_a_program_that_runs() {
-    let blocks = blocks();
-    let program = "examples/rust-agents/spans/src/bin/desk_over_rig.rs";
-    let code = fs::read_to_string(workspace().join(program)).unwrap();
-    let part = super::block(&blocks, "part of", program);
-    assert!(code.contains(part), "{part}");
-}
-
 /// Every block is of a kind that some test executes.
 #[test]
 fn every_block_is_executed() {

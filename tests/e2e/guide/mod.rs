@@ -164,12 +164,12 @@ const USED: [(&str, &str, &str); 48] = [
     ),
     (
         "docs/recording.md",
-        "part of: examples/rust-agents/agents/tests/genai.rs",
+        "part of: examples/rust-agents/spans/src/bin/desk_over_rig.rs",
         "blocks",
     ),
     (
         "docs/recording.md",
-        "part of: examples/rust-agents/spans/src/bin/desk_over_rig.rs",
+        "part of: examples/rust-agents/agents/tests/genai.rs",
         "blocks",
     ),
     ("docs/recording.md", "file: tools.yml", "recording/mock"),

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use mcptest_trace::spans::{AGENT_SPAN, Marked, Meaning, Role, outcome};
+use mcptest_trace::spans::{AGENT_SPAN, Marked, Meaning, SpanRole, outcome};
 use serde_json::{Map, Value};
 
 use super::console;
@@ -230,11 +230,11 @@ impl OtelSpan {
     }
 
     pub(super) fn is_model_call(&self) -> bool {
-        Role::ModelCall.is_of(self.marked())
+        SpanRole::ModelCall.is_of(self.marked())
     }
 
     pub(super) fn is_tool(&self) -> bool {
-        Role::Tool.is_of(self.marked())
+        SpanRole::Tool.is_of(self.marked())
     }
 
     /// The name of the agent that a span invokes.
@@ -244,7 +244,7 @@ impl OtelSpan {
     }
 
     pub(super) fn is_agent(&self) -> bool {
-        Role::Agent.is_of(self.marked()) || self.name == AGENT_SPAN
+        SpanRole::Agent.is_of(self.marked()) || self.name == AGENT_SPAN
     }
 
     pub(super) fn tool_name(&self) -> Option<&str> {
