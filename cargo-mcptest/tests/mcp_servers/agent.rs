@@ -2,6 +2,7 @@
 //! clerk, who is a model too. It is this executable, started as a program once more.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 
 use serde_json::{Value, json};
 use ureq::Agent;
@@ -127,6 +128,7 @@ pub(crate) fn run() {
     let Ok(config) = std::env::var("MCPTEST_MCP_CONFIG") else {
         return;
     };
+    log("begin");
     let http: Agent = Agent::config_builder()
         .http_status_as_error(false)
         .build()
@@ -165,4 +167,17 @@ pub(crate) fn run() {
         at_server(name, args)
     });
     println!("{said}");
+    log("end");
+}
+
+/// Adds a word to a file, where one is named.
+fn log(word: &str) {
+    if let Ok(file) = std::env::var("AGENT_LOG") {
+        let mut file = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(file)
+            .unwrap();
+        writeln!(file, "{word}").unwrap();
+    }
 }

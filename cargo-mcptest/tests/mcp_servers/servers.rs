@@ -133,7 +133,11 @@ fn runs_of_several_agents_at_once_have_servers_of_their_own() {
         says("Order A-1001 is cancelled."),
     ]);
     let model = provider(&vec![one; 9], &[]);
-    record(&folder, &model).exits(0);
+    let log = folder.at("log.txt");
+    run(mcptest(&folder, Some(&model), &["record"]).env("AGENT_LOG", &log)).exits(0);
+    // The server that runs already is for one run at a time.
+    let log = std::fs::read_to_string(log).unwrap();
+    assert_eq!(log, "begin\nend\n".repeat(9));
     for agent in 0..3 {
         for number in 1..=3 {
             let file = format!("suites/cassettes/Desk_agent_{agent}__gpt-5/run-{number}.json");

@@ -10,11 +10,12 @@ use mcptest_session::mcp::{McpPlace, McpServer};
 use mcptest_session::record::Spending;
 use mcptest_session::session::{FinishedRun, Session, SessionError, SessionOptions};
 use mcptest_suite::model::{Agent, AgentCommand, Suite, Transport};
+use mcptest_trace::record::store::Lock;
 use mcptest_trace::record::{Recorder, say};
 use serde_json::Value;
 
 use super::budget::Budget;
-use super::declared::declared;
+use super::declared::{declared, reserve};
 use super::environment::inherited;
 use super::spending::SuiteSpending;
 use super::{Live, LiveError, Progress, RunRequest, Spent};
@@ -56,6 +57,7 @@ impl Live for Commands {
     ) -> Result<Option<Value>, LiveError> {
         let command = command_of(agent)?;
         let spending = spending(suite, agent, model, request)?;
+        let _reserved = reserved(suite, agent)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -140,6 +142,14 @@ fn servers(suite: &Suite, agent: &Agent) -> Result<Vec<McpServer>, LiveError> {
         Ok(McpServer::new(&wanted.server.name.value, place))
     });
     servers.collect()
+}
+
+/// Waits until the servers are for this run.
+pub(super) fn reserved(suite: &Suite, agent: &Agent) -> Result<Vec<Lock>, LiveError> {
+    if suite.servers.is_empty() {
+        return Ok(Vec::new());
+    }
+    reserve(&declared(suite, agent)?)
 }
 
 /// What the model calls of a run may cost, where the suite says so.

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use mcptest_suite::model::{Agent, Server, Suite, Transport};
 use mcptest_suite::{Span, nearest};
 
+use mcptest_trace::record::store::{Layout, Lock, StoreError};
+use mcptest_trace::record::{fingerprint, say};
+
 use super::LiveError;
 
 /// A server of the suite, and where the agent names it.
@@ -35,6 +38,36 @@ impl WantedServer {
             ))
             .help("`cwd` is a folder, seen from the suite's"))
     }
+}
+
+/// Waits until no other run uses the servers that run already, unless their suite says that they are shared. Others wait
+/// until what is given back is dropped.
+pub(crate) fn reserve(wanted: &[WantedServer]) -> Result<Vec<Lock>, LiveError> {
+    let alone = wanted.iter().filter(|wanted| !wanted.server.shared);
+    let mut places: Vec<(&str, &WantedServer)> = alone
+        .filter_map(|wanted| match &wanted.server.transport {
+            Transport::Http { url, .. } => Some((url.as_str(), wanted)),
+            Transport::Stdio { .. } => None,
+        })
+        .collect();
+    // Each run takes them in one order, so that no two wait for each other.
+    places.sort_by_key(|(url, _)| *url);
+    places.dedup_by_key(|(url, _)| *url);
+    let locks = places.into_iter().map(|(url, wanted)| {
+        let name = &wanted.server.name.value;
+        let place = std::env::temp_dir().join(format!("mcptest-server-{}", fingerprint(url)));
+        let waiting = || {
+            say(&format!(
+                "waiting: another run uses the server `{name}`; `shared: true` lets them use it together"
+            ));
+        };
+        let failed = |error: StoreError| {
+            let problem = format!("the server `{name}` cannot be kept for one run: {}", error.problem());
+            LiveError::new(problem).at(wanted.span).help(error.help())
+        };
+        Lock::acquire(&Layout::Single(place), waiting).map_err(failed)
+    });
+    locks.collect()
 }
 
 /// The servers of an agent, each declared, each with its token.
@@ -85,4 +118,48 @@ fn token(variable: &str, server: &Server) -> Result<String, LiveError> {
         .at(name.span)
         .help("set the variable")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use mcptest_suite::Source;
+
+    use super::*;
+
+    fn wanted(servers: &str) -> Vec<WantedServer> {
+        let text = format!(
+            "servers: {{ {servers} }}\nagents: [{{ name: a, model: m, prompt: p, servers: [one, two], narrative: {{}} }}]"
+        );
+        let suite = Suite::parse(Source::new("a.yml", "a.yml", text)).unwrap();
+        declared(&suite, &suite.agents[0]).unwrap()
+    }
+
+    #[test]
+    fn a_server_that_runs_is_for_one_run_at_a_time_unless_it_is_shared() {
+        let url = |name: &str| format!("http://localhost:1/{}/{name}", std::process::id());
+        let (one, two) = (url("one"), url("two"));
+        let first = reserve(&wanted(&format!(
+            "one: {{ url: '{one}' }}, two: {{ url: '{two}' }}"
+        )));
+        assert_eq!(first.as_ref().map(Vec::len), Ok(2));
+        // One that is started is started for each run; one that is shared is waited for by nobody.
+        let others = reserve(&wanted(&format!(
+            "one: {{ url: '{one}', shared: true }}, two: {{ command: [x] }}"
+        )));
+        assert_eq!(others.map(|locks| locks.len()), Ok(0));
+        let (told, tells) = channel();
+        let waits = std::thread::spawn(move || {
+            let again = reserve(&wanted(&format!(
+                "one: {{ url: '{two}' }}, two: {{ url: '{one}' }}"
+            )));
+            told.send(again.map(|locks| locks.len())).unwrap();
+        });
+        assert!(tells.recv_timeout(Duration::from_millis(200)).is_err());
+        drop(first);
+        assert_eq!(tells.recv().unwrap(), Ok(2));
+        waits.join().unwrap();
+    }
 }

@@ -11,7 +11,7 @@ use mcptest_suite::model::{Agent, Suite};
 use mcptest_trace::record::Recorder;
 use serde_json::Value;
 
-use super::command::{options, ready, said_by, shared, spending, told};
+use super::command::{options, ready, reserved, said_by, shared, spending, told};
 use super::spending::SuiteSpending;
 use super::{Live, LiveError, Progress, RunRequest};
 
@@ -51,6 +51,7 @@ impl Live for Function {
         progress: &Progress,
     ) -> Result<Option<Value>, LiveError> {
         let spending = spending(suite, agent, model, request)?;
+        let _reserved = reserved(suite, agent)?;
         // A function may block its thread; the address is served by others.
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)

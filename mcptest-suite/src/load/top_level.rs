@@ -28,8 +28,8 @@ pub(super) fn servers(node: &Node, problems: &mut Problems) -> Vec<Server> {
 fn server(entry: &Entry, problems: &mut Problems) -> Option<Server> {
     let mut fields = Fields::open(&entry.value, "a server", problems)?;
     let [command, url] = ["command", "url"].map(|key| fields.entry(key));
-    let [env, inherit_env, cwd, auth] =
-        ["env", "inherit_env", "cwd", "auth"].map(|key| fields.entry(key));
+    let [env, inherit_env, cwd, auth, shared] =
+        ["env", "inherit_env", "cwd", "auth", "shared"].map(|key| fields.entry(key));
     let neither = command.is_none() && url.is_none() && !fields.misspells(&["command", "url"]);
     fields.finish(problems);
     if let (Some(command), Some(url)) = (command, url) {
@@ -56,6 +56,7 @@ fn server(entry: &Entry, problems: &mut Problems) -> Option<Server> {
         (inherit_env, command, "command"),
         (cwd, command, "command"),
         (auth, url, "url"),
+        (shared, url, "url"),
     ];
     for (option, owner, needed) in belongs {
         if let (Some(option), None, true) = (option, owner, command.is_some() || url.is_some()) {
@@ -71,6 +72,7 @@ fn server(entry: &Entry, problems: &mut Problems) -> Option<Server> {
     let env = env.map(|entry| environment(&entry.value, problems));
     let inherit_env = inherit_env.map(|entry| inherit(&entry.value, problems));
     let cwd = cwd.and_then(|entry| problems.text(&entry.value));
+    let shared = shared.and_then(|entry| problems.flag(&entry.value));
     let bearer_token_env = auth.and_then(|entry| bearer_token(&entry.value, problems));
     let transport = match (command, url) {
         (Some(command), None) => Transport::Stdio {
@@ -88,6 +90,7 @@ fn server(entry: &Entry, problems: &mut Problems) -> Option<Server> {
     Some(Server {
         name: name_of(entry),
         transport,
+        shared: shared.unwrap_or_default(),
     })
 }
 

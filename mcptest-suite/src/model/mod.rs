@@ -98,6 +98,8 @@ pub struct Server {
     pub name: Spanned<String>,
     /// The way there.
     pub transport: Transport,
+    /// Whether runs that are recorded at the same time may use it together; one that is started is started for each.
+    pub shared: bool,
 }
 
 /// The way to an MCP server.

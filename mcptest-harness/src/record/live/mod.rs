@@ -32,7 +32,7 @@ use serde_json::Value;
 use mcptest_trace::record::Recorder;
 
 use super::budget::Budget;
-use super::declared::declared;
+use super::declared::{declared, reserve};
 use super::{Live, LiveError, Progress, RunRequest};
 
 /// The agent that the feature `record` brings.
@@ -63,6 +63,7 @@ impl Live for BuiltIn {
         let budget = Budget::of(suite, &agent.models[model])?;
         let model = model::ModelClient::new(&provider, &timeouts)?;
         let wanted = declared(suite, agent)?;
+        let _reserved = reserve(&wanted)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
