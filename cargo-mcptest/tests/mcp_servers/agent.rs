@@ -55,7 +55,8 @@ impl Mcp {
             .post(&self.url)
             .header("content-type", "application/json")
             .header("accept", "application/json, text/event-stream")
-            .header("authorization", "Bearer planted-mcp-login-11");
+            .header("authorization", "Bearer planted-mcp-login-11")
+            .header("x-desk-token", "planted-mcp-token-12");
         if let Some(session) = &self.session {
             request = request.header("mcp-session-id", session);
         }
@@ -80,8 +81,11 @@ impl Model {
         let body = json!({ "model": "gpt-5", "messages": messages, "tools": self.tools });
         let mut answer = self
             .http
-            .post(format!("{base}/chat/completions"))
+            .post(format!("{base}/chat/completions?session=planted-query-13"))
             .header("content-type", "application/json")
+            .header("x-api-key", "planted-header-14")
+            .header("cookie", "planted-cookie-15")
+            .header("x-request-signature", "planted-signature-16")
             .header("authorization", format!("Bearer {key}"))
             .send(body.to_string())
             .unwrap();

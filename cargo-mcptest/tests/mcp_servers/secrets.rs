@@ -90,12 +90,18 @@ fn no_planted_secret_is_on_disk() {
     let folder = Folder::new().with("suites/desk.yml", with);
     let mut notes = Vec::new();
     let mut planted: Vec<String> = (0..=5).chain(8..=12).map(secret).collect();
-    planted.extend([
-        key.clone(),
-        bearer.clone(),
-        super::KEY.to_owned(),
-        "planted-mcp-login-11".to_owned(),
-    ]);
+    planted.extend([key.clone(), bearer.clone(), super::KEY.to_owned()]);
+    // What the agent logs in with, in headers and in an address.
+    let logins = [
+        "mcp-login-11",
+        "mcp-token-12",
+        "query-13",
+        "header-14",
+        "cookie-15",
+        "signature-16",
+    ];
+    planted.extend(logins.map(|login| format!("planted-{login}")));
+    assert_eq!(planted.len(), 20);
     // Said by the model, given to a tool and given back by it: as it is, in an address, as base64, escaped.
     for one in &planted {
         notes.push(asks(

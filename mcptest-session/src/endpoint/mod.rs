@@ -31,6 +31,8 @@ use crate::protocol;
 #[cfg(feature = "record")]
 #[doc(hidden)]
 pub use headers::further;
+#[cfg(feature = "record")]
+pub(crate) use headers::{SHORTEST_LOGIN, logins};
 #[cfg(any(feature = "play", feature = "record"))]
 pub(crate) use upstream::names;
 pub use upstream::{Provider, Upstream, UpstreamError};

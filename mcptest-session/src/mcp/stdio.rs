@@ -96,6 +96,7 @@ impl Talk {
 
     async fn answer(&self, incoming: Incoming) -> Response {
         let session = session(&incoming.headers);
+        self.lock().ear.watch.keep_logins(&incoming.headers);
         if let Some(session) = &session
             && !self.lock().sessions.contains(session)
         {

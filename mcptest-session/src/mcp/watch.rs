@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde_json::Value;
@@ -13,6 +12,7 @@ use super::messages::{Answer, Listener, failed};
 use super::order::{Fate, Order};
 use super::rpc;
 use super::seen::{Seen, SeenAnswer, SeenCall};
+use crate::endpoint::logins;
 
 /// How long an answer of the model may take to be read that a client has already.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -120,12 +120,11 @@ impl Watch {
 
     /// Keeps what a client logs in with.
     pub(super) fn keep_logins(&self, headers: &HeaderMap) {
-        let value = headers
-            .get(AUTHORIZATION)
-            .and_then(|value| value.to_str().ok());
-        let value = value.and_then(|value| value.rsplit(' ').next());
-        if let Some(value) = value.filter(|value| value.len() >= 6) {
-            lock(&self.0.logins).push(value.to_owned());
+        let mut known = lock(&self.0.logins);
+        for login in logins(headers) {
+            if !known.iter().any(|known| known == login) {
+                known.push(login.to_owned());
+            }
         }
     }
 

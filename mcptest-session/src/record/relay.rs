@@ -20,21 +20,10 @@ use super::observed::{Observed, Outcome, digest};
 use super::passing::{Ending, MOST, Passing};
 use super::query::without_keys;
 use super::usage;
-use crate::endpoint::{Answerer, Answering, Incoming, Provider, Upstream, error, further};
+use crate::endpoint::{
+    Answerer, Answering, Incoming, Provider, SHORTEST_LOGIN, Upstream, error, further, logins,
+};
 use crate::protocol::{self, Protocol, Route};
-
-/// Whether a header may log in, by how its name ends.
-fn logs_in(name: &HeaderName) -> bool {
-    let ends = [
-        "authorization",
-        "key",
-        "token",
-        "secret",
-        "cookie",
-        "signature",
-    ];
-    ends.iter().any(|end| name.as_str().ends_with(end))
-}
 
 /// Passes requests on to the real providers.
 #[derive(Debug, Clone)]
@@ -122,9 +111,8 @@ impl Relay {
     }
 
     fn keep_login(&self, value: &str) {
-        let value = value.rsplit(' ').next().unwrap_or(value).trim();
         let mut logins = self.logins.lock().unwrap_or_else(PoisonError::into_inner);
-        if value.len() >= 6 && !logins.iter().any(|known| known == value) {
+        if value.len() >= SHORTEST_LOGIN && !logins.iter().any(|known| known == value) {
             logins.push(value.to_owned());
         }
     }
@@ -159,10 +147,8 @@ impl Relay {
             }
         }
         let mut headers = further(&incoming.headers);
-        for (_, value) in headers.iter().filter(|(name, _)| logs_in(name)) {
-            if let Ok(value) = value.to_str() {
-                self.keep_login(value);
-            }
+        for login in logins(&headers) {
+            self.keep_login(login);
         }
         let asks = match known {
             Some((protocol, _)) if protocol.name() == "openai_chat" && !self.untouched => {
