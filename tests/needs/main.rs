@@ -34,6 +34,7 @@ mod reliability;
 mod report;
 mod runs;
 mod rust_agents;
+mod rust_libraries;
 mod sessions;
 mod suites;
 mod told;
@@ -102,6 +103,7 @@ const TESTS: &[Test] = tests! {
     rust_agents::a_closing_that_is_false_is_refused [Crates];
     rust_agents::a_model_that_has_no_time_leaves_no_run [Crates];
     rust_agents::what_their_spans_tell_is_judged [Crates];
+    rust_libraries::they_do_what_the_table_says [Crates];
     report::the_page_works_in_a_browser [Browser];
     report::the_pages_of_evidence_work_in_a_browser [Browser];
     disk::a_full_disk_is_said_and_loses_nothing [SmallDisk];

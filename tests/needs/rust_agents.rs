@@ -65,12 +65,12 @@ const AGENTS: [(&str, &str); 2] = [
     ),
 ];
 
-fn crates() -> PathBuf {
+pub(crate) fn crates() -> PathBuf {
     workshop::workspace().join("examples/rust-agents")
 }
 
 /// The test executables, built once in a process. What they need of the registry is downloaded before.
-fn executables() -> &'static BTreeMap<String, PathBuf> {
+pub(crate) fn executables() -> &'static BTreeMap<String, PathBuf> {
     static BUILT: OnceLock<BTreeMap<String, PathBuf>> = OnceLock::new();
     BUILT.get_or_init(|| {
         let fetched = |more: &[&str]| {
@@ -376,7 +376,7 @@ pub(crate) fn a_closing_that_is_false_is_refused() {
     }
 }
 
-/// What docs/recording.md says of the libraries: one asks four times, the others once, and their agents three times.
+/// One library asks four times, the others once, and their agents three times.
 pub(crate) fn a_model_that_has_no_time_leaves_no_run() {
     let always = vec![json!({ "status": 429 }); 20];
     let script = json!({ "key": "scripted", "conversations": [{

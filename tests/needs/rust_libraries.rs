@@ -1,0 +1,79 @@
+//! What client libraries in Rust do on their own, without a session, where the provider fails: `docs/recording.md` has it
+//! as a table.
+
+use std::fs;
+
+use scripted_provider::{Provider, Script};
+use serde_json::{Value, json};
+
+use crate::rust_agents::{crates, executables};
+use crate::support::folder::Folder;
+use crate::support::process;
+
+const LIBRARIES: [&str; 4] = ["async-openai", "genai", "rig", "reqwest"];
+
+const PROMPT: &str = "Please refund orders 7 and 8.";
+
+/// The columns of the table: what happens to every request, and whether a stream is asked for.
+fn failures() -> [(Value, bool); 5] {
+    [
+        (json!({ "status": 429 }), false),
+        (json!({ "status": 500 }), false),
+        (json!({ "close": true }), false),
+        (json!({ "cut": true }), false),
+        (json!({ "cut": true }), true),
+    ]
+}
+
+/// How many requests a library makes of a provider that fails each time, or never. It says nothing of its own.
+fn asked(library: &str, failure: Option<&Value>, streamed: bool) -> usize {
+    let failures = vec![failure; if failure.is_some() { 20 } else { 0 }];
+    let reply = json!({ "text": "Words enough to be cut in the middle.", "before": failures });
+    let script = json!({ "conversations": [{ "user": PROMPT, "runs": [[reply]] }] });
+    let provider = Provider::start(Script::from_json(&script.to_string()).unwrap()).unwrap();
+    let folder = Folder::new();
+    let mut command = process::command(&executables()["ask_once"], folder.path());
+    command.args([library, &provider.url(), PROMPT]);
+    command.args(streamed.then_some("--stream"));
+    for key in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"] {
+        command.env(key, "scripted");
+    }
+    let ran = process::run(command.env("NO_PROXY", "127.0.0.1"));
+    if failure.is_some() {
+        let ran = ran.exits(1);
+        assert_eq!(ran.stdout, "", "{library}");
+        // What the program says of its error, and nothing before it.
+        assert!(ran.stderr.starts_with("error: "), "{library}: {ran}");
+    } else {
+        let ran = ran.exits(0);
+        assert!(!ran.stdout.trim().is_empty(), "{library}");
+        assert_eq!(ran.stderr, "", "{library}");
+    }
+    provider.requests().len()
+}
+
+/// The version of a library that the agents are built with.
+fn version(library: &str) -> String {
+    let lock = fs::read_to_string(crates().join("Cargo.lock")).unwrap();
+    let mut packages = lock.split("[[package]]");
+    let named = format!("\nname = \"{library}\"\nversion = \"");
+    let version = packages.find_map(|package| package.strip_prefix(&named)?.split('"').next());
+    version.unwrap().to_owned()
+}
+
+pub(crate) fn they_do_what_the_table_says() {
+    let page = include_str!("../../docs/recording.md");
+    for library in LIBRARIES {
+        for streamed in [false, true] {
+            assert_eq!(asked(library, None, streamed), 1, "{library}");
+        }
+        let counts = failures().map(|(failure, streamed)| asked(library, Some(&failure), streamed));
+        let counts = counts.map(|count| count.to_string()).join(" | ");
+        let row = format!("| Rust `{library}` {} | {counts} | ", version(library));
+        let there = page.lines().any(|line| line.starts_with(&row));
+        assert!(
+            there,
+            "docs/recording.md has no row that begins with\n{row}"
+        );
+    }
+}
