@@ -1,6 +1,7 @@
 //! `#[mcptest::suite("…", agent = run)]`: the cases of a suite as test functions, and an async function of the crate that
 //! is their agent.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -24,9 +25,9 @@ agents:
     narrative: {}
 ";
 
-/// The function is named from where the attribute stands, in each way that a crate may name one.
-const TESTS: &str = r###"
-async fn greet(session: mcptest::Session) -> Result<(), ureq::Error> {
+/// The agent, for both test targets.
+const AGENT: &str = r###"
+pub async fn greet(session: mcptest::Session) -> Result<(), ureq::Error> {
     let key = std::env::var("OPENAI_API_KEY").unwrap_or_default();
     let body = format!(
         r##"{{"model":"gpt-5","messages":[{{"role":"user","content":"{}"}}]}}"##,
@@ -38,6 +39,12 @@ async fn greet(session: mcptest::Session) -> Result<(), ureq::Error> {
         .send(body)?;
     Ok(())
 }
+"###;
+
+/// The function is named from where the attribute stands, in each way that a crate may name one.
+const TESTS: &str = r#"
+mod greeters;
+use greeters::greet;
 
 #[mcptest::suite("greet.yml", agent = greet)]
 mod greeting {}
@@ -52,12 +59,23 @@ mod deeper {
 
 #[mcptest::suite("greet.yml", agent = |session: mcptest::Session| async move { greet(session).await },)]
 mod by_closure {}
-"###;
+"#;
+
+/// One of two attributes for the same suite names no function. Its cases come first in the alphabet.
+const FORGOTTEN: &str = "\
+mod greeters;
+
+#[mcptest::suite(\"greet.yml\")]
+mod forgotten {}
+
+#[mcptest::suite(\"greet.yml\", agent = greeters::greet)]
+mod named {}
+";
 
 /// The tests of the crate, built once in a process.
-fn executable() -> &'static PathBuf {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
+fn executable(target: &str) -> &'static PathBuf {
+    static BUILT: OnceLock<BTreeMap<String, PathBuf>> = OnceLock::new();
+    let built = BUILT.get_or_init(|| {
         let manifest = format!(
             "[package]\nname = \"greeters\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n\n\
              [dev-dependencies]\n\
@@ -69,17 +87,28 @@ fn executable() -> &'static PathBuf {
             ("Cargo.toml", manifest.as_str()),
             ("src/lib.rs", "//! A library.\n"),
             ("suites/greet.yml", SUITE),
+            ("tests/greeters/mod.rs", AGENT),
             ("tests/greetings.rs", TESTS),
+            ("tests/one_forgotten.rs", FORGOTTEN),
         ];
         let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()));
-        let mut executables = build(&kept_crate("greeters", &files));
-        executables.remove("greetings").unwrap()
-    })
+        build(&kept_crate("greeters", &files))
+    });
+    &built[target]
 }
 
 /// Runs the cases over a folder; `record`: the word, and the model that is asked.
 fn run(folder: &Folder, record: Option<(&str, &Provider)>, arguments: &[&str]) -> Finished {
-    let mut command = process::command(executable(), folder.path());
+    run_target("greetings", folder, record, arguments)
+}
+
+fn run_target(
+    target: &str,
+    folder: &Folder,
+    record: Option<(&str, &Provider)>,
+    arguments: &[&str],
+) -> Finished {
+    let mut command = process::command(executable(target), folder.path());
     command
         .args(arguments)
         .env("CARGO_MANIFEST_DIR", folder.path());
@@ -180,4 +209,35 @@ fn a_function_that_fails_leaves_no_run_and_says_why() {
     assert!(text.contains("the agent's own function failed"), "{text}");
     assert!(text.contains("401"), "{text}");
     assert!(!folder.at("suites/cassettes/Greeter__gpt-5").exists());
+}
+
+#[test]
+fn a_module_that_names_no_function_fails_alone() {
+    let script = json!({ "key": "scripted", "conversations": [{ "user": "Say hello.", "runs": [[{ "text": "Hello." }], [{ "text": "Hello again." }]] }] });
+    let model = Provider::start(Script::from_json(&script.to_string()).unwrap()).unwrap();
+    let folder = Folder::new().with("suites/greet.yml", SUITE);
+    let in_order = ["--test-threads", "1"];
+    let ran = run_target(
+        "one_forgotten",
+        &folder,
+        Some(("missing", &model)),
+        &in_order,
+    )
+    .exits(101);
+    let failures = ran.failures();
+    let failed: Vec<&String> = failures.keys().collect();
+    assert_eq!(
+        failed,
+        [
+            "forgotten::greeter",
+            "forgotten::second_greeter",
+            "forgotten::second_greeter::narrative"
+        ],
+        "{ran}"
+    );
+    assert!(
+        failures["forgotten::greeter"].contains("without the feature `record`"),
+        "{ran}"
+    );
+    assert_eq!(ran.outcomes().len(), 6, "{ran}");
 }

@@ -52,12 +52,22 @@ pub struct MacroCase<'a> {
 
 type Loaded = Result<Arc<LoadedSuite>, String>;
 
-/// A suite's file, the agent that is read of it where not all are, and the module whose cases read it.
+/// A suite's file, the agent that is read of it where not all are, and the module whose cases read it, with a function
+/// that is its agents or without.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Part {
     path: PathBuf,
     agent: Option<String>,
     module: String,
+    by_function: bool,
+}
+
+impl Part {
+    /// Whether what another module has loaded, and made ready, serves here too.
+    fn shares(&self, other: &Self) -> bool {
+        let same = (&self.path, &self.agent) == (&other.path, &other.agent);
+        same && self.by_function == other.by_function
+    }
 }
 
 /// Suites that this process has loaded, so that the cases of a module share them. Modules with the same suite share
@@ -195,13 +205,14 @@ fn load(crate_dir: &Path, case: &MacroCase<'_>, functions: &AgentFunctions, whol
         path,
         agent: agent.map(str::to_owned),
         module: case.module.to_owned(),
+        by_function: case.function.is_some(),
     };
     if let Some(loaded) = by_path.get(&part) {
         return loaded.clone();
     }
     let shown = |error: LoadError| error.render(Style::Plain);
     let mut others = by_path.iter();
-    let other = others.find(|(other, _)| (&other.path, &other.agent) == (&part.path, &part.agent));
+    let other = others.find(|(other, _)| part.shares(other));
     let loaded = match (other, agent) {
         (Some((_, loaded)), _) => loaded.clone().map(|suite| suite.read_anew()),
         (None, Some(agent)) => {
