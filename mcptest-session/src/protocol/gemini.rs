@@ -182,6 +182,12 @@ fn numbered(name: &str, number: usize) -> String {
     format!("{NAME}:{name}:{number}")
 }
 
+/// Whether an identifier stands for none.
+pub(crate) fn is_numbered(id: &str) -> bool {
+    let rest = id.strip_prefix(NAME).and_then(|rest| rest.strip_prefix(':'));
+    rest.is_some_and(|rest| rest.contains(':'))
+}
+
 impl Names {
     fn call(&mut self, parts: &mut [Part]) {
         for part in parts {

@@ -42,6 +42,7 @@ pub mod parts {
 pub use anthropic::Anthropic;
 pub use chat::Chat;
 pub use gemini::Gemini;
+pub(crate) use gemini::is_numbered;
 pub use responses::Responses;
 
 /// All wire formats that are known.

@@ -8,7 +8,7 @@ use super::essence::{self, Essence};
 use super::observed::{Observed, Outcome};
 use super::question::Question;
 use crate::exchange::{Item, Part, Said, Tool};
-use crate::protocol::Protocol;
+use crate::protocol::{Protocol, is_numbered};
 
 /// A text that is shorter is in many texts by chance.
 const TELLING: usize = 40;
@@ -228,7 +228,7 @@ fn without_unused(made: &mut Vec<ModelCall>) -> usize {
     let is_used = |place: &usize| {
         let after = essence::of(&made[*place].talk());
         let mut later = made.iter().skip(place + 1);
-        later.any(|later| essence::of(&later.asked.items).starts_with(&after))
+        later.any(|later| goes_on(&essence::of(&later.asked.items), &after))
     };
     let mut unused: BTreeSet<usize> = BTreeSet::new();
     for places in by_key.values().filter(|places| places.len() > 1) {
@@ -254,7 +254,7 @@ fn place(mut call: ModelCall, conversations: &mut Vec<Conversation>) {
         if let Some(last) = conversation.calls.last() {
             let before = essence::of(&last.talk());
             let is_longer = best.is_none_or(|(_, length)| before.len() > length);
-            if talk.starts_with(&before) && is_longer {
+            if goes_on(&talk, &before) && is_longer {
                 best = Some((index, before.len()));
             }
         }
@@ -276,6 +276,19 @@ fn place(mut call: ModelCall, conversations: &mut Vec<Conversation>) {
         return;
     }
     conversations.push(Conversation { calls: vec![call] });
+}
+
+/// Whether a talk begins with what was said before. Some providers give calls no identifiers, and some clients send
+/// calls back without them: an identifier tells two calls apart where both have one.
+fn goes_on(talk: &[Essence], before: &[Essence]) -> bool {
+    let is_same = |(now, then): (&Essence, &Essence)| {
+        let ids = [now, then].map(|one| one.id().filter(|id| !is_numbered(id)));
+        match ids {
+            [Some(id), Some(known)] if id != known => false,
+            _ => now.without_id() == then.without_id(),
+        }
+    };
+    talk.len() >= before.len() && talk.iter().zip(before).all(is_same)
 }
 
 /// How many items the first things of a talk are.

@@ -19,6 +19,27 @@ pub(super) enum Essence {
     Turn(String, String),
 }
 
+impl Essence {
+    /// The identifier of a call or of a result.
+    pub(super) fn id(&self) -> Option<&str> {
+        match self {
+            Self::Call { id, .. } | Self::Result { id, .. } => id.as_deref(),
+            Self::User(_) | Self::Said(_) | Self::Turn(..) => None,
+        }
+    }
+
+    /// What happened, whichever identifier it had: its kind, and its words.
+    pub(super) fn without_id(&self) -> (u8, &str, &str) {
+        match self {
+            Self::User(text) => (0, "", text),
+            Self::Said(text) => (1, "", text),
+            Self::Call { what, .. } => (2, "", what),
+            Self::Result { value, .. } => (3, "", value),
+            Self::Turn(role, text) => (4, role, text),
+        }
+    }
+}
+
 /// The things that happened in a talk. What one answer says comes before its calls, as some formats have it.
 pub(super) fn of(items: &[impl Borrow<Item>]) -> Vec<Essence> {
     let mut all = Vec::new();

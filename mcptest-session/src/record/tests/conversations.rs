@@ -314,3 +314,73 @@ fn what_a_broken_stream_has_counted_is_not_what_it_took() {
             .contains(&"tokens for 0 of 1 model calls".to_owned())
     );
 }
+
+#[test]
+fn calls_that_come_back_without_identifiers_are_no_changed_past() {
+    // Google's client for LangChain leaves them out.
+    let path = "/v1beta/models/gemini-3:generateContent";
+    let asked = json!({ "role": "user", "parts": [{ "text": "Cancel 7 and 8." }] });
+    let call = |id: Option<&str>, order: u32| {
+        let mut call = json!({ "name": "cancel", "args": { "order": order } });
+        if let Some(id) = id {
+            call["id"] = id.into();
+        }
+        json!({ "functionCall": call })
+    };
+    let model = |ids: [Option<&str>; 2]| json!({ "role": "model", "parts": [call(ids[0], 7), call(ids[1], 8)] });
+    let response = |text: &str| json!({ "functionResponse": { "name": "cancel", "response": { "output": text } } });
+    let results = json!({ "role": "user", "parts": [response("cancelled"), response("shipped")] });
+    let answer = |content: &serde_json::Value| json!({ "candidates": [{ "content": content, "finishReason": "STOP" }] });
+    let mut wire = Wire::default();
+    let first = model([Some("a"), Some("b")]);
+    wire.answered(path, &json!({ "contents": [asked] }), &answer(&first));
+    let talk = json!([asked, model([None, None]), results]);
+    let done = json!({ "role": "model", "parts": [{ "text": "Done." }] });
+    wire.answered(path, &json!({ "contents": talk }), &answer(&done));
+    let run = wire.run(&options("Cancel 7 and 8."));
+    assert_eq!(run.notes, ["tokens for 0 of 2 model calls"]);
+    let results = run.cassette["trace"]["tool_results"].as_array().unwrap();
+    let outputs: Vec<_> = results.iter().map(|it| &it["result"]["output"]).collect();
+    assert_eq!(outputs, ["cancelled", "shipped"]);
+    // Another call is another past.
+    let other = json!({ "role": "model", "parts": [call(None, 7), call(None, 9)] });
+    let changed =
+        json!([asked, other, { "role": "user", "parts": [response("no"), response("no")] }]);
+    wire.answered(path, &json!({ "contents": changed }), &answer(&done));
+    let run = wire.run(&options("Cancel 7 and 8."));
+    let told = "the agent changed the past of its conversation (compaction)".to_owned();
+    assert!(run.notes.contains(&told), "{:?}", run.notes);
+}
+
+#[test]
+fn a_tool_that_is_called_again_without_identifiers_is_no_changed_past() {
+    let path = "/v1beta/models/gemini-3:generateContent";
+    let call = |order: u32| {
+        let call = json!({ "name": "find", "args": { "order": order } });
+        json!({ "role": "model", "parts": [{ "functionCall": call }] })
+    };
+    let found = |text: &str| {
+        let response = json!({ "name": "find", "response": { "output": text } });
+        json!({ "role": "user", "parts": [{ "functionResponse": response }] })
+    };
+    let asked = json!({ "role": "user", "parts": [{ "text": "Find 7 and 8." }] });
+    let answer = |content: &serde_json::Value| json!({ "candidates": [{ "content": content, "finishReason": "STOP" }] });
+    let done = json!({ "role": "model", "parts": [{ "text": "Done." }] });
+    let talk = [asked, call(7), found("seven"), call(8), found("eight")];
+    let mut wire = Wire::default();
+    for (length, said) in [(1, &talk[1]), (3, &talk[3]), (5, &done)] {
+        let request = json!({ "contents": talk[..length] });
+        wire.answered(path, &request, &answer(said));
+    }
+    let run = wire.run(&options("Find 7 and 8."));
+    assert_eq!(run.notes, ["tokens for 0 of 3 model calls"]);
+    let results = run.cassette["trace"]["tool_results"].as_array().unwrap();
+    let outputs: Vec<_> = results
+        .iter()
+        .map(|it| (&it["call_index"], &it["result"]["output"]))
+        .collect();
+    assert_eq!(
+        outputs,
+        [(&json!(0), &json!("seven")), (&json!(1), &json!("eight"))]
+    );
+}
