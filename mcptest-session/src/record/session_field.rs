@@ -14,6 +14,7 @@ use super::essence;
 use super::observed::{Observed, Outcome};
 use super::options::Role;
 use crate::exchange::{Part, Tool};
+use crate::protocol::is_numbered;
 
 /// The version of the field.
 const VERSION: &str = "1.0";
@@ -165,7 +166,10 @@ fn answer(call: &ModelCall, is_main: bool) -> Value {
             written[key] = value;
         }
     }
-    let ids = said.calls().map(|call| call.id.clone());
+    let ids = said.calls().map(|call| {
+        let given = |id: &&str| !is_numbered(id);
+        call.id.as_deref().filter(given).map(str::to_owned)
+    });
     let ids: Vec<Option<String>> = ids.collect();
     if !ids.is_empty() {
         written["call_ids"] = json!(ids);

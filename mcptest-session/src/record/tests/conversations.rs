@@ -383,4 +383,9 @@ fn a_tool_that_is_called_again_without_identifiers_is_no_changed_past() {
         outputs,
         [(&json!(0), &json!("seven")), (&json!(1), &json!("eight"))]
     );
+    // What stands here for an identifier is none, and no other call's either.
+    let answers = &run.cassette["session"]["conversations"][0]["answers"];
+    for step in [0, 1] {
+        assert_eq!(answers[step]["call_ids"], json!([null]));
+    }
 }
