@@ -1,13 +1,18 @@
-//! What a session adds to a model call, beside a direct call of the same scripted provider in the same run.
+//! What a session adds to a model call, beside a direct call of the same scripted provider in the same run; how soon a
+//! recording answers; how many runs of three calls are played in a second; and what a session of many calls holds.
 //!
-//! `cargo bench -p mcptest-session --features record --bench endpoint`. The bounds are those of the specification: a
-//! session that records adds at most a millisecond (median) to a call, and to the first byte of a stream.
+//! `cargo bench -p mcptest-session --features play,record --bench endpoint`. The bounds are those of the specification:
+//! a session that records adds at most a millisecond (median) to a call, and to the first byte of a stream; a
+//! recording answers in a millisecond; 200 runs a second.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use mcptest_session::endpoint::Upstream;
+use mcptest_session::endpoint::{self, Upstream};
+use mcptest_session::play::{PlayOptions, PlaySession, Recording};
+use mcptest_session::record::RunOptions;
 use mcptest_session::session::{Session, SessionOptions};
+use mcptest_trace::eval::PlaybackOptions;
 use reqwest::Client;
 use scripted_provider::{Provider, Script};
 use serde_json::{Value, json};
@@ -67,7 +72,56 @@ async fn measured() -> Result<bool, Failure> {
         );
         is_fine &= added <= MOST;
     }
+    is_fine &= plays(&client).await?;
     Ok(is_fine)
+}
+
+/// Runs of three calls that are played, one after the other.
+const RUNS: u32 = 400;
+
+/// How soon a recording answers, and how many runs are played in a second.
+async fn plays(client: &Client) -> Result<bool, Failure> {
+    let call = |order: u32| json!({ "name": "cancel", "args": { "order": order } });
+    let result = |index: u32| json!({ "call_index": index, "result": "done" });
+    let cassette = json!({
+        "schema_version": "v1", "model": "m", "user_prompt": "go",
+        "trace": {
+            "tool_calls": [call(7), call(8)], "tool_results": [result(0), result(1)],
+            "final_response": "Order 7 is cancelled; order 8 had shipped. ".repeat(12),
+        },
+    });
+    let mut times = Vec::new();
+    let began = Instant::now();
+    for _ in 0..RUNS {
+        let options = PlayOptions::new(PlaybackOptions::usual())?;
+        let turns = ["go".to_owned()];
+        let session = PlaySession::start(Recording::of(&cassette)?, options, turns).await?;
+        let provider = endpoint::Provider::named("openai").ok_or("there is no such provider")?;
+        let url = format!("{}/chat/completions", session.url(provider));
+        let mut messages = vec![json!({ "role": "user", "content": "go" })];
+        for _ in 0..3 {
+            let body = json!({ "model": "m", "messages": messages });
+            let asked = Instant::now();
+            let answer = client.post(&url).body(body.to_string()).send().await?;
+            let answer: Value = answer.error_for_status()?.json().await?;
+            times.push(asked.elapsed());
+            let message = answer["choices"][0]["message"].clone();
+            for call in message["tool_calls"].as_array().into_iter().flatten() {
+                let result =
+                    json!({ "role": "tool", "tool_call_id": call["id"], "content": "done" });
+                messages.extend([message.clone(), result]);
+            }
+        }
+        let run = session.finish(0, None, RunOptions::default(), None);
+        if !run.report.passed() {
+            return Err("a played run does something else than was recorded".into());
+        }
+    }
+    let a_second = f64::from(RUNS) / began.elapsed().as_secs_f64();
+    let time = median(times);
+    println!("an answer of a recording: {time:?} (at most {MOST:?})");
+    println!("played runs of three calls: {a_second:.0} a second (at least 200)");
+    Ok(time <= MOST && a_second >= 200.0)
 }
 
 /// How long an answer takes, or the first bytes of a stream.

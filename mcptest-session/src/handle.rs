@@ -1,19 +1,34 @@
 //! What an agent that is an async function is given of its session.
 
+use std::fmt::Display;
+use std::future::Future;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
 use crate::endpoint::Provider;
-use crate::session::{Mode, Session};
+use crate::mode::Mode;
+use crate::own_tools::OwnTools;
+pub use crate::own_tools::ToolFailure;
+#[cfg(feature = "play")]
+use crate::play::PlaySession;
+#[cfg(feature = "record")]
+use crate::session::Session;
 
 /// The session of an agent that is an async function: what the user asks, and where the model is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct AgentSession {
     mode: Mode,
     turns: Vec<String>,
     urls: Vec<(&'static str, String)>,
     servers: Vec<(String, String)>,
+    tools: OwnTools,
 }
 
 impl AgentSession {
     /// What of a session concerns its agent.
+    #[cfg(feature = "record")]
     #[must_use]
     pub fn of(session: &Session) -> Self {
         let urls = Provider::ALL.iter();
@@ -28,6 +43,22 @@ impl AgentSession {
             turns: session.turns().to_vec(),
             urls: urls.collect(),
             servers: servers.collect(),
+            tools: session.own_tools().clone(),
+        }
+    }
+
+    /// The same of a session that plays a recording.
+    #[cfg(feature = "play")]
+    #[must_use]
+    pub fn played(session: &PlaySession) -> Self {
+        let urls = Provider::ALL.iter();
+        let urls = urls.map(|provider| (provider.name, session.url(provider)));
+        Self {
+            mode: Mode::Play,
+            turns: session.turns().to_vec(),
+            urls: urls.collect(),
+            servers: session.mcp_servers().to_vec(),
+            tools: session.own_tools().clone(),
         }
     }
 
@@ -35,6 +66,35 @@ impl AgentSession {
     #[must_use]
     pub fn mode(&self) -> Mode {
         self.mode
+    }
+
+    /// Runs a tool that must not run while a recording is played: one that sends, pays or deletes. What it gives is
+    /// written down when the run is recorded. When that is played, an equal call is given it back, and `run` is dropped.
+    ///
+    /// ```no_run
+    /// # async fn pay(order: u32) -> Result<String, std::io::Error> { Ok(String::new()) }
+    /// # async fn example(session: mcptest_session::handle::AgentSession) -> Result<(), Box<dyn std::error::Error>> {
+    /// let args = serde_json::json!({ "order": 7 });
+    /// let receipt: String = session.tool("pay", args, async { pay(7).await }).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The tool failed, or failed when the run was recorded, with its words. A call that was not recorded fails, and is a
+    /// divergence.
+    pub async fn tool<T, E>(
+        &self,
+        name: &str,
+        args: Value,
+        run: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, ToolFailure>
+    where
+        T: Serialize + DeserializeOwned,
+        E: Display,
+    {
+        self.tools.call(name, args, run).await
     }
 
     /// What the user asks first.

@@ -16,14 +16,20 @@
 pub mod driver;
 #[cfg(feature = "endpoint")]
 pub mod endpoint;
+#[cfg(any(feature = "play", feature = "record"))]
+mod environment;
 pub mod exchange;
-#[cfg(feature = "record")]
+#[cfg(any(feature = "play", feature = "record"))]
 pub mod handle;
 #[doc(hidden)]
 pub mod json;
 #[doc(hidden)]
 pub mod lossless;
 pub mod mcp;
+#[cfg(any(feature = "play", feature = "record"))]
+pub mod mode;
+#[cfg(any(feature = "play", feature = "record"))]
+mod own_tools;
 #[cfg(feature = "play")]
 pub mod play;
 pub mod protocol;

@@ -15,37 +15,19 @@ use mcptest_trace::record::redact::Redactor;
 
 use crate::driver::{AgentCommand, Ended};
 use crate::endpoint::{Endpoint, Provider, Upstream};
+use crate::environment;
 use crate::mcp::{ConfigFile, McpServer, Order, ServerFailure, Servers};
+use crate::own_tools::OwnTools;
 use crate::record::{RecordedRun, Relay, RunOptions, redact};
 
+pub use crate::mode::Mode;
 pub use error::SessionError;
 pub use finished::FinishedRun;
 pub use options::SessionOptions;
 use place::Place;
 
-/// The most bytes of a variable: a little less than Linux takes.
-const LONGEST_VARIABLE: usize = 100 << 10;
-
 /// How long the end of an answer may take to be seen.
 const LAST_WORDS: Duration = Duration::from_millis(500);
-
-/// What a session does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Mode {
-    /// The real model is asked, and what it says is written down.
-    Record,
-}
-
-impl Mode {
-    /// The word for it, as `MCPTEST_MODE` has it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Record => "record",
-        }
-    }
-}
 
 /// One run of an agent's own code.
 ///
@@ -68,6 +50,7 @@ pub struct Session {
     servers: Arc<Servers>,
     /// Where clients read the addresses of the servers.
     config: Option<ConfigFile>,
+    own_tools: OwnTools,
     began: Instant,
     recorded_at: Timestamp,
     mode: Mode,
@@ -136,6 +119,7 @@ impl Session {
             relay,
             servers,
             config,
+            own_tools: OwnTools::default(),
             began: Instant::now(),
             recorded_at: Timestamp::now(),
             mode: Mode::Record,
@@ -146,6 +130,11 @@ impl Session {
     #[must_use]
     pub fn mode(&self) -> Mode {
         self.mode
+    }
+
+    /// The tools of an agent that is a function.
+    pub(crate) fn own_tools(&self) -> &OwnTools {
+        &self.own_tools
     }
 
     /// What the user asks first.
@@ -163,12 +152,7 @@ impl Session {
     /// The address of a provider, as its clients take it.
     #[must_use]
     pub fn url(&self, provider: &Provider) -> String {
-        format!(
-            "{}/{}{}",
-            self.endpoint.url(),
-            provider.name,
-            provider.suffix
-        )
+        provider.at(&self.endpoint.url())
     }
 
     /// The base URL for clients of `OpenAI` and of all that speak its format, with `/v1`.
@@ -218,35 +202,24 @@ impl Session {
     /// than a system lets a variable be.
     #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
-        let mut environment = Vec::new();
-        for provider in Provider::ALL {
-            // Where nobody says where a provider is, its variable would lead nowhere.
-            if self.relay.knows(provider) {
-                let url = self.url(provider);
-                let variables = provider.variables.iter();
-                environment.extend(variables.map(|name| ((*name).to_owned(), url.clone())));
-            }
-        }
-        for server in &self.options.mcp_servers {
+        // Where nobody says where a provider is, its variable would lead nowhere.
+        let known = Provider::ALL
+            .iter()
+            .filter(|provider| self.relay.knows(provider));
+        let addresses = known.map(|provider| (provider, self.url(provider)));
+        let servers = self.options.mcp_servers.iter();
+        let servers = servers.map(|server| {
             let url = self.mcp_url(&server.name).unwrap_or_default();
-            environment.push((server.variable(), url));
-        }
-        if let Some(config) = self.mcp_config() {
-            let config = config.display().to_string();
-            environment.push(("MCPTEST_MCP_CONFIG".to_owned(), config));
-        }
-        environment.push(("MCPTEST_MODE".to_owned(), self.mode.as_str().to_owned()));
-        if self.prompt().len() <= LONGEST_VARIABLE {
-            environment.push(("MCPTEST_PROMPT".to_owned(), self.prompt().to_owned()));
-        }
-        // A proxy of the machine would be asked for the address, and does not have it.
-        for name in ["NO_PROXY", "no_proxy"] {
-            let before = std::env::var(name).unwrap_or_default();
-            let separator = if before.is_empty() { "" } else { "," };
-            let value = format!("{before}{separator}127.0.0.1,localhost");
-            environment.push((name.to_owned(), value));
-        }
-        environment
+            (server.name.clone(), url)
+        });
+        let servers: Vec<(String, String)> = servers.collect();
+        environment::variables(
+            self.mode,
+            self.prompt(),
+            addresses,
+            &servers,
+            self.mcp_config(),
+        )
     }
 
     /// A command that is given the address: with the session's environment and turns.
@@ -382,6 +355,9 @@ impl Session {
             error,
             strangers: self.endpoint.strangers(),
         })?;
+        if let Some(tools) = self.own_tools.written() {
+            cassette["session"]["tools"] = tools;
+        }
         let logins = self.relay.logins().into_iter().chain(self.servers.logins());
         let secrets = usual_secrets()
             .chain(self.options.secrets)

@@ -61,6 +61,12 @@ impl Provider {
         },
     ];
 
+    /// Its address at an endpoint, as its clients take it.
+    #[must_use]
+    pub fn at(&self, endpoint: &str) -> String {
+        format!("{endpoint}/{}{}", self.name, self.suffix)
+    }
+
     /// The provider of a name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {

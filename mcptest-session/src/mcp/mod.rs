@@ -2,14 +2,16 @@
 //!
 //! - `server`: a server, and where it stands at the address; `servers`: those of a session;
 //! - `stdio`, `child`: one that is a program; `http`: one over HTTP;
-//! - `frames`: where a message ends; `messages`: what it says; `rpc`: a message as bytes;
+//! - `frames`: where a message ends; `messages`: what it says; `bytes`: a message as bytes; `rpc`: answers to requests;
 //! - `watch`, `seen`: what went by, and why the run is not one;
 //! - `order`: in which order the model asked for calls, which faults and caps count by;
 //! - `config`: the file that clients read.
 
 #[cfg(feature = "record")]
-mod child;
+mod bytes;
 #[cfg(feature = "record")]
+mod child;
+#[cfg(any(feature = "play", feature = "record"))]
 mod config;
 #[cfg(feature = "record")]
 #[doc(hidden)]
@@ -21,8 +23,8 @@ mod http;
 pub mod messages;
 #[cfg(feature = "record")]
 mod order;
-#[cfg(feature = "record")]
-mod rpc;
+#[cfg(any(feature = "play", feature = "record"))]
+pub(crate) mod rpc;
 mod seen;
 mod server;
 #[cfg(feature = "record")]
@@ -32,11 +34,13 @@ mod stdio;
 #[cfg(feature = "record")]
 mod watch;
 
-#[cfg(feature = "record")]
+#[cfg(any(feature = "play", feature = "record"))]
 pub(crate) use config::ConfigFile;
 #[cfg(feature = "record")]
 pub(crate) use order::Order;
 pub use seen::{Seen, SeenAnswer, SeenCall, is_name_of};
+#[cfg(feature = "play")]
+pub(crate) use server::path_of;
 pub(crate) use server::variable_of;
 pub use server::{McpPlace, McpServer};
 #[cfg(feature = "record")]

@@ -1,6 +1,4 @@
-//! Messages as bytes: a member is found and put in its place, and all else stays as it was written.
-
-use std::ops::Range;
+//! Answers to requests, as JSON-RPC and HTTP have them.
 
 use axum::body::Body;
 use axum::http::header::CONTENT_TYPE;
@@ -8,118 +6,19 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use serde_json::{Value, json};
 
-/// The place of a member's value, by the keys that lead to it. Of a key that stands twice the last one counts, as for
-/// readers.
-pub(super) fn member(message: &[u8], path: &[&str]) -> Option<Range<usize>> {
-    let mut place = 0..message.len();
-    for key in path {
-        place = member_of(message, place, key)?;
-    }
-    Some(place)
-}
-
-fn member_of(message: &[u8], place: Range<usize>, wanted: &str) -> Option<Range<usize>> {
-    let mut at = space(message, place.start);
-    if message.get(at) != Some(&b'{') {
-        return None;
-    }
-    at += 1;
-    let mut found = None;
-    loop {
-        at = space(message, at);
-        if message.get(at) != Some(&b'"') {
-            return found;
-        }
-        let key = at..string(message, at)?;
-        at = space(message, key.end);
-        if message.get(at) != Some(&b':') {
-            return found;
-        }
-        at = space(message, at + 1);
-        let value = at..value(message, at)?;
-        if message[key.start + 1..key.end - 1] == *wanted.as_bytes() {
-            found = Some(value.clone());
-        }
-        at = space(message, value.end);
-        if message.get(at) != Some(&b',') {
-            return found;
-        }
-        at += 1;
-    }
-}
-
-fn space(message: &[u8], from: usize) -> usize {
-    let rest = message.get(from..).unwrap_or_default();
-    from + rest
-        .iter()
-        .take_while(|byte| byte.is_ascii_whitespace())
-        .count()
-}
-
-/// Where the text that begins here ends.
-fn string(message: &[u8], from: usize) -> Option<usize> {
-    let mut at = from + 1;
-    loop {
-        match message.get(at)? {
-            b'"' => return Some(at + 1),
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
-}
-
-/// Where the value that begins here ends.
-fn value(message: &[u8], from: usize) -> Option<usize> {
-    let (mut at, mut depth) = (from, 0_usize);
-    loop {
-        match message.get(at) {
-            None => return (depth == 0).then_some(at),
-            Some(b'"') => at = string(message, at)?,
-            Some(b'{' | b'[') => {
-                depth += 1;
-                at += 1;
-            }
-            Some(b',' | b'}' | b']') if depth == 0 => return Some(at),
-            Some(b'}' | b']') => {
-                depth -= 1;
-                at += 1;
-            }
-            Some(byte) if depth == 0 && byte.is_ascii_whitespace() => return Some(at),
-            Some(_) => at += 1,
-        }
-        if depth == 0 && matches!(message.get(at - 1), Some(b'"' | b'}' | b']')) {
-            return Some(at);
-        }
-    }
-}
-
-/// The message with another value at a place.
-pub(super) fn replaced(message: &[u8], place: Range<usize>, value: &[u8]) -> Vec<u8> {
-    [&message[..place.start], value, &message[place.end..]].concat()
-}
-
-/// The message on one line. No text of JSON holds the end of a line.
-pub(super) fn one_line(message: &[u8]) -> Vec<u8> {
-    let is_end = |byte: u8| byte == b'\n' || byte == b'\r';
-    let bytes = message.trim_ascii().iter();
-    bytes
-        .map(|byte| if is_end(*byte) { b' ' } else { *byte })
-        .collect()
-}
-
 /// A message that answers a request with a result.
-pub(super) fn result(id: &Value, result: &Value) -> Value {
+pub(crate) fn result(id: &Value, result: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "result": result })
 }
 
 /// A message that answers a request with an error.
-pub(super) fn error(id: &Value, message: &str) -> Value {
+pub(crate) fn error(id: &Value, message: &str) -> Value {
     let message = format!("mcptest: {message}");
     json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32000, "message": message } })
 }
 
 /// An answer over HTTP that is one message.
-pub(super) fn whole(status: StatusCode, message: impl Into<Body>) -> Response {
+pub(crate) fn whole(status: StatusCode, message: impl Into<Body>) -> Response {
     let mut response = Response::new(message.into());
     *response.status_mut() = status;
     let kind = HeaderValue::from_static("application/json");
@@ -128,51 +27,13 @@ pub(super) fn whole(status: StatusCode, message: impl Into<Body>) -> Response {
 }
 
 /// An answer over HTTP without a body.
-pub(super) fn nothing(status: StatusCode) -> Response {
+pub(crate) fn nothing(status: StatusCode) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = status;
     response
 }
 
 /// An answer over HTTP that refuses a request.
-pub(super) fn refused(status: StatusCode, id: &Value, message: &str) -> Response {
+pub(crate) fn refused(status: StatusCode, id: &Value, message: &str) -> Response {
     whole(status, error(id, message).to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_member_is_found_and_replaced_and_nothing_else_changes() {
-        let message = br#" { "a" : {"id":"no"}, "big":1180591620717411303424, "id" : 7 , "params": {"x":[{"requestId":1}], "requestId":"q\"}"} }"#;
-        let text = |path: &[&str]| {
-            let place = member(message, path).unwrap();
-            std::str::from_utf8(&message[place]).unwrap()
-        };
-        assert_eq!(text(&["id"]), "7");
-        assert_eq!(text(&["a", "id"]), "\"no\"");
-        assert_eq!(text(&["params", "requestId"]), r#""q\"}""#);
-        assert_eq!(text(&["big"]), "1180591620717411303424");
-        assert_eq!(member(message, &["other"]), None);
-        assert_eq!(member(b"[1]", &["id"]), None);
-        let place = member(message, &["id"]).unwrap();
-        let new = replaced(message, place, b"\"mcptest-1\"");
-        let old = String::from_utf8_lossy(message).replace(": 7 ,", ": \"mcptest-1\" ,");
-        assert_eq!(String::from_utf8_lossy(&new), old);
-    }
-
-    #[test]
-    fn a_member_of_what_is_cut_is_not_looked_for_beyond_its_end() {
-        let message = br#"{"a":{"b":[1,"x\"y"]},"id":12}"#;
-        for end in 0..message.len() {
-            let _ = member(&message[..end], &["id"]);
-            let _ = member(&message[..end], &["a", "b"]);
-        }
-    }
-
-    #[test]
-    fn a_message_of_many_lines_is_written_on_one() {
-        assert_eq!(one_line(b"{\r\n \"a\":1\n}\n"), b"{   \"a\":1 }");
-    }
 }

@@ -61,16 +61,21 @@ impl McpServer {
     /// Its path below the address of the session.
     #[must_use]
     pub fn path(&self) -> String {
-        let mut path = "/mcp/".to_owned();
-        for byte in self.name.bytes() {
-            if byte.is_ascii_alphanumeric() || b"-_".contains(&byte) {
-                path.push(char::from(byte));
-            } else {
-                path.push_str(&format!("%{byte:02X}"));
-            }
-        }
-        path
+        path_of(&self.name)
     }
+}
+
+/// The path of a server below the address of a session.
+pub(crate) fn path_of(server: &str) -> String {
+    let mut path = "/mcp/".to_owned();
+    for byte in server.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_".contains(&byte) {
+            path.push(char::from(byte));
+        } else {
+            path.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    path
 }
 
 /// The environment variable that holds the address of a server.

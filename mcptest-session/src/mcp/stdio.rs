@@ -20,9 +20,9 @@ use tokio_stream::wrappers::UnboundedReceiverStream;
 use super::child::{self, Child, Hears};
 use super::frames::Frame;
 use super::messages::Speaker;
-use super::rpc;
 use super::server::McpPlace;
 use super::watch::Ear;
+use super::{bytes, rpc};
 use crate::endpoint::{Answering, Incoming};
 use crate::protocol::blob::hex;
 use state::{Greeting, State, Waiting, own, renamed};
@@ -220,7 +220,7 @@ impl Talk {
             if let Some(shown) = state.ended.clone() {
                 waiting.ends(&state.ear, shown);
             } else {
-                let mut line = rpc::one_line(&incoming.body);
+                let mut line = bytes::one_line(&incoming.body);
                 let is_taken = state.waiting.iter().any(|other| other.id == waiting.id);
                 let mut message = message.clone();
                 if is_taken {
@@ -253,7 +253,7 @@ impl Talk {
     fn pass(&self, message: &Value, incoming: &Incoming) {
         let session = session(&incoming.headers);
         let mut state = self.lock();
-        let mut line = rpc::one_line(&incoming.body);
+        let mut line = bytes::one_line(&incoming.body);
         let mut message = message.clone();
         match message["method"].as_str() {
             Some("notifications/initialized") if std::mem::replace(&mut state.is_greeted, true) => {

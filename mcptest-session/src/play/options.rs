@@ -1,151 +1,33 @@
-//! What is not held against the recording, and what is blanked before it is.
+//! How a recording is played.
 
-use std::collections::BTreeSet;
-use std::fmt;
-use std::str::FromStr;
-
+use mcptest_trace::eval::PlaybackOptions;
 use regex::Regex;
-use serde_json::Value;
 
-use super::divergence::Kind;
-
-/// How a played run is held against its recording.
+/// How a recording is played.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct PlayOptions {
-    /// Kinds that are no divergence.
-    pub ignore: BTreeSet<Kind>,
-    /// Values that are no divergence.
-    pub ignore_paths: Vec<IgnoredPath>,
-    /// What matches is blanked on both sides.
+    /// What is compared.
+    pub compared: PlaybackOptions,
+    /// The masks of it, compiled.
     pub masks: Vec<Regex>,
     /// The servers whose tools are offered as `<server>__<tool>`, besides those of the recording.
     pub servers: Vec<String>,
 }
 
-/// A path of values that are not compared: `tool_results[*].looked_up`, `parameters.seed`, `tools[refund].description`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IgnoredPath {
-    text: String,
-    kind: Kind,
-    /// The first step after the kind; `None` stands for every one.
-    item: Option<String>,
-    rest: Vec<String>,
-}
-
-/// The kinds that a path may begin with.
-const ROOTS: [Kind; 4] = [
-    Kind::ToolResults,
-    Kind::Parameters,
-    Kind::Tools,
-    Kind::UserTurns,
-];
-
-impl IgnoredPath {
-    /// Whether the path is of all of a kind, or of one item of it, as a whole.
-    pub(super) fn covers(&self, kind: Kind, item: &str) -> bool {
-        self.kind == kind && self.rest.is_empty() && self.is_of(item)
-    }
-
-    /// Takes the values of the path out of the value of an item.
-    pub(super) fn remove(&self, kind: Kind, item: &str, value: &mut Value) {
-        if self.kind == kind && self.is_of(item) {
-            removed(value, &self.rest);
-        }
-    }
-
-    fn is_of(&self, item: &str) -> bool {
-        self.item.as_deref().is_none_or(|own| own == item)
-    }
-}
-
-fn removed(value: &mut Value, path: &[String]) {
-    let Some((first, rest)) = path.split_first() else {
-        return;
-    };
-    match value {
-        Value::Object(map) if rest.is_empty() => {
-            map.remove(first);
-        }
-        Value::Object(map) => {
-            if let Some(inner) = map.get_mut(first) {
-                removed(inner, rest);
-            }
-        }
-        Value::Array(items) if first == "*" => {
-            if rest.is_empty() {
-                items.clear();
-            }
-            for item in items {
-                removed(item, rest);
-            }
-        }
-        Value::Array(items) => {
-            let item = first
-                .parse::<usize>()
-                .ok()
-                .and_then(|index| items.get_mut(index));
-            match item {
-                Some(item) if rest.is_empty() => *item = Value::Null,
-                Some(item) => removed(item, rest),
-                None => {}
-            }
-        }
-        _ => {}
-    }
-}
-
-impl FromStr for IgnoredPath {
-    type Err = String;
-
-    /// Reads a path: a kind, `[*]`, `[n]` or `[name]`, then keys with dots and `[*]` or `[n]` for items of lists.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let mut steps = Vec::new();
-        let mut rest = text.trim();
-        let head = rest.find(['.', '[']).unwrap_or(rest.len());
-        let (root, after) = rest.split_at(head);
-        rest = after;
-        while !rest.is_empty() {
-            if let Some(inner) = rest.strip_prefix('[') {
-                let Some((item, after)) = inner.split_once(']') else {
-                    return Err(format!("`{text}` has a `[` without a `]`"));
-                };
-                steps.push(item.trim().trim_matches(['"', '\'']).to_owned());
-                rest = after;
-            } else {
-                let inner = rest.strip_prefix('.').unwrap_or(rest);
-                let end = inner.find(['.', '[']).unwrap_or(inner.len());
-                steps.push(inner[..end].to_owned());
-                rest = &inner[end..];
-            }
-        }
-        if steps.iter().any(String::is_empty) {
-            return Err(format!("`{text}` has an empty step"));
-        }
-        let roots = ROOTS.iter().map(|kind| kind.as_str());
-        let Some(kind) = ROOTS.into_iter().find(|kind| kind.as_str() == root) else {
-            let roots = roots.collect::<Vec<_>>().join("`, `");
-            return Err(format!(
-                "a path begins with one of `{roots}`, and `{text}` does not"
-            ));
-        };
-        if steps.is_empty() {
-            return Err(format!(
-                "`{text}` says all of it: that is `ignore: [{text}]`; a path goes on with `[*]` or a key"
-            ));
-        }
-        let item = steps.remove(0);
+impl PlayOptions {
+    /// Options of a suite.
+    ///
+    /// # Errors
+    ///
+    /// A mask is no regular expression: what is wrong with it.
+    pub fn new(compared: PlaybackOptions) -> Result<Self, String> {
+        let masks = compared.mask.iter().map(|mask| Regex::new(mask));
+        let masks: Result<Vec<Regex>, _> = masks.collect();
         Ok(Self {
-            text: text.to_owned(),
-            kind,
-            item: (item != "*").then_some(item),
-            rest: steps,
+            masks: masks.map_err(|error| error.to_string())?,
+            compared,
+            servers: Vec::new(),
         })
-    }
-}
-
-impl fmt::Display for IgnoredPath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
     }
 }

@@ -1,6 +1,6 @@
 //! Which answer a request asks for: its conversation by its opening, its place by the answers that it holds.
 
-use super::recording::{Recording, Role, tool_name};
+use super::recording::{Recording, Role};
 use crate::exchange::{Asked, Item, Part};
 use crate::record::talk_digest;
 
@@ -131,9 +131,9 @@ fn offers_the_same(recording: &Recording, number: usize, asked: &Asked) -> bool 
     let first = recording.conversations[number].moves.first();
     let tools = first.and_then(|first| first.tools.as_ref());
     let live = asked.tools.iter();
-    let live = live.map(|tool| tool_name(&tool.name, &recording.servers).1);
+    let live = live.map(|tool| recording.tool_name(&tool.name).1);
     let live: std::collections::BTreeSet<String> = live.collect();
-    let has = |tools: &std::collections::BTreeSet<super::recording::ToolName>| {
+    let has = |tools: &std::collections::BTreeSet<super::offered::ToolName>| {
         !live.is_empty()
             && tools.iter().all(|(_, name)| live.contains(name))
             && tools.len() == live.len()

@@ -1,21 +1,20 @@
 //! Answers the requests of an endpoint from a recording.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::body::{Body, Bytes};
-use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderValue, Method, StatusCode};
+use axum::body::Body;
+use axum::http::Method;
 use axum::response::Response;
-use futures_util::stream;
+use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::Value;
 
 use super::compare::Comparison;
-use super::divergence::{Divergence, Kind};
 use super::options::PlayOptions;
 use super::place::{self, Place};
-use super::recording::{Recording, tool_name};
+use super::recording::Recording;
+use super::servers::{self, ServersState};
+use super::wire::{cut, is_array, response, wants_usage, whole};
 use crate::endpoint::{Answerer, Answering, Incoming, Provider, error};
 use crate::exchange::{Asked, Part, Said, Tool};
 use crate::protocol::{self, Protocol, Route};
@@ -40,10 +39,11 @@ struct State {
     others: HashMap<String, usize>,
     /// By the order of the recorded answers, so that the order of parallel requests tells nothing.
     divergences: BTreeMap<(usize, usize), Divergence>,
-    seen: HashSet<(Kind, Option<String>, String)>,
+    seen: HashSet<(DivergenceKind, Option<String>, String)>,
     observed: Vec<Observed>,
     /// Requests beyond the recording.
     beyond: usize,
+    servers: ServersState,
 }
 
 /// What came of playing.
@@ -87,15 +87,31 @@ impl Player {
                 if state.given.contains_key(&(number, place)) {
                     continue;
                 }
-                let message = "the recorded answer was never asked for".to_owned();
-                unasked.push(Divergence {
-                    path: format!("model_calls[{place}]"),
-                    ..Divergence::of(conversation, place, Kind::Unasked, message)
-                });
+                let message = "the recorded answer was never asked for";
+                let path = format!("model_calls[{place}]");
+                unasked.push(conversation.divergence(
+                    place,
+                    DivergenceKind::Unasked,
+                    path,
+                    message,
+                ));
             }
         }
+        let mut divergences: Vec<Divergence> = state.divergences.values().cloned().collect();
+        // What became of a call that the model asked for shows in what it was told.
+        let unmade = state.servers.unmade(&self.0.recording.mcp);
+        for (server, call) in unmade.filter(|(_, call)| !call.is_of_model()) {
+            let message = format!(
+                "the recorded call of `{}` of the server `{}` is not made",
+                call.tool, server.name
+            );
+            let path = format!("servers[{}].{}", server.name, call.tool);
+            let of = (self.0.recording.answers(), self.0.recording.answers());
+            let found = Divergence::new(DivergenceKind::ToolCall, of, path, message);
+            divergences.push(found.with_values(Some(call.args.clone()), None));
+        }
         Played {
-            divergences: state.divergences.values().cloned().collect(),
+            divergences,
             unasked,
             model_calls: state
                 .observed
@@ -126,6 +142,9 @@ impl Player {
     }
 
     fn respond(&self, incoming: &Incoming) -> Response {
+        if incoming.path.starts_with("/mcp/") {
+            return self.server(incoming);
+        }
         let Some((_, path)) = Provider::of_path(&incoming.path) else {
             let names = crate::endpoint::names();
             let text = format!("the address ends with no provider; there are {names}");
@@ -210,10 +229,8 @@ impl Player {
         let mut found = comparison.differences();
         if again {
             let message = "it was asked again, though it had been answered";
-            found.push(Divergence {
-                path: format!("model_calls[{answer}]"),
-                ..Divergence::of(own, answer, Kind::AskedAgain, message.to_owned())
-            });
+            let path = format!("model_calls[{answer}]");
+            found.push(own.divergence(answer, DivergenceKind::AskedAgain, path, message));
         }
         state.add(recorded.rank, found);
         let said = inner.said(&recorded.said, &asked.tools);
@@ -267,19 +284,28 @@ impl Player {
         response(other.status, media, Body::from(other.body))
     }
 
+    /// A request to an MCP server.
+    fn server(&self, incoming: &Incoming) -> Response {
+        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let reply = servers::reply(&self.0.recording.mcp, &mut state.servers, incoming);
+        if let Some((path, message, recorded, played)) = reply.divergence {
+            // It is told beside the model call that was made last.
+            let call = state.observed.len();
+            let rank = state.observed.iter().map(|one| one.asked_at / 2).max();
+            let rank = rank
+                .and_then(|rank| usize::try_from(rank).ok())
+                .unwrap_or_default();
+            let of = (call, self.0.recording.answers());
+            let found = Divergence::new(DivergenceKind::ToolCall, of, path, message);
+            state.add(rank, vec![found.with_values(recorded, played)]);
+        }
+        reply.response
+    }
+
     fn other_request(&self, path: &str, message: &str) {
         let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = Divergence {
-            kind: Kind::OtherRequest,
-            call: 0,
-            of: self.0.recording.answers(),
-            conversation: None,
-            path: path.to_owned(),
-            recorded: None,
-            played: None,
-            place: None,
-            message: message.to_owned(),
-        };
+        let of = (0, self.0.recording.answers());
+        let found = Divergence::new(DivergenceKind::OtherRequest, of, path, message);
         state.add(BEYOND, vec![found]);
     }
 }
@@ -302,7 +328,7 @@ impl Inner {
                 let own = (call.server.take(), call.name.clone());
                 let named: Vec<_> = offered
                     .iter()
-                    .map(|tool| (tool_name(&tool.name, &self.recording.servers), &tool.name))
+                    .map(|tool| (self.recording.tool_name(&tool.name), &tool.name))
                     .filter(|((_, name), _)| *name == own.1)
                     .collect();
                 let exact = named.iter().find(|((server, _), _)| *server == own.0);
@@ -342,17 +368,12 @@ impl State {
         let own = place.map(|(conversation, _)| &recording.conversations[conversation]);
         let number = self.beyond;
         self.beyond += 1;
-        let found = Divergence {
-            kind: Kind::AnotherCall,
-            call: place.map_or(self.observed.len() + 1, |(_, answer)| answer + 1),
-            of: own.map_or(recording.answers(), |own| own.moves.len()),
-            conversation: own.and_then(|own| own.name.clone()),
-            path: format!("model_calls[+{number}]"),
-            recorded: None,
-            played: asked.opening().map(Value::from),
-            place: None,
-            message: text.to_owned(),
-        };
+        let call = place.map_or(self.observed.len(), |(_, answer)| answer) + 1;
+        let of = own.map_or(recording.answers(), |own| own.moves.len());
+        let path = format!("model_calls[+{number}]");
+        let found = Divergence::new(DivergenceKind::AnotherCall, (call, of), path, text)
+            .of(own.and_then(|own| own.name.clone()))
+            .with_values(None, asked.opening().map(Value::from));
         self.add(BEYOND, vec![found]);
         self.observe_failed(incoming, protocol, asked, BEYOND + number, text);
         error(&incoming.path, 400, text)
@@ -423,63 +444,4 @@ fn without_time(all: &mut Value) {
             one.remove("duration_ms");
         }
     }
-}
-
-fn wants_usage(body: &Value) -> bool {
-    body["stream_options"]["include_usage"] == true
-}
-
-/// Whether a stream of Gemini is a list, and no events.
-fn is_array(protocol: &dyn Protocol, incoming: &Incoming) -> bool {
-    let query = incoming.query.as_deref().unwrap_or_default();
-    protocol.name() == "gemini" && !query.split('&').any(|part| part == "alt=sse")
-}
-
-fn whole(protocol: &dyn Protocol, said: &Said, streamed: bool, as_events: bool) -> Response {
-    if !streamed {
-        let body = protocol.answer(said).to_string();
-        return response(200, "application/json", Body::from(body));
-    }
-    let events = protocol.events(said);
-    if as_events {
-        let bytes: Vec<u8> = events
-            .iter()
-            .flat_map(|event| event.bytes().to_vec())
-            .collect();
-        return response(200, "text/event-stream", Body::from(bytes));
-    }
-    let parts: Vec<String> = events.into_iter().map(|event| event.data).collect();
-    let body = format!("[{}]", parts.join(",\n"));
-    response(200, "application/json", Body::from(body))
-}
-
-/// A stream that breaks off, as the recorded one did.
-fn cut(protocol: &dyn Protocol, said: &Said, why: &str) -> Response {
-    let partial = Said {
-        stop: None,
-        tokens: None,
-        ..said.clone()
-    };
-    let events = protocol.events(&partial);
-    // The last one says that the answer is whole.
-    let kept = events.len().saturating_sub(2);
-    let bytes: Vec<Result<Bytes, io::Error>> = events[..kept]
-        .iter()
-        .map(|event| Ok(event.bytes()))
-        .chain([Err(io::Error::other(why.to_owned()))])
-        .collect();
-    response(
-        200,
-        "text/event-stream",
-        Body::from_stream(stream::iter(bytes)),
-    )
-}
-
-fn response(status: u16, media_type: &str, body: Body) -> Response {
-    let mut response = Response::new(body);
-    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
-    let media = HeaderValue::from_str(media_type);
-    let media = media.unwrap_or(HeaderValue::from_static("application/octet-stream"));
-    response.headers_mut().insert(CONTENT_TYPE, media);
-    response
 }

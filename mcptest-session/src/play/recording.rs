@@ -3,15 +3,19 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use mcptest_trace::trace::{SCHEMA_VERSION, StepTokens, Trace};
+use mcptest_trace::eval::{Divergence, DivergenceKind};
+use mcptest_trace::trace::{SCHEMA_VERSION, Trace};
 use serde_json::{Map, Value};
 
+use super::kept::{Other, RecordedCall, calls, others, parts, said, shape, tokens};
 use super::moves::{self, Shape};
-use crate::exchange::{AnswerItem, CallTokens, Part, Said, Stop, Tool};
+use super::offered::{
+    OfferedTool, ToolName, known_tools, offered, server_names, tool_name, tool_names,
+};
+use super::servers::{self, RecordedServer};
+use crate::exchange::{Part, Said};
 use crate::json::{list, named, text};
-use crate::record::split_name;
+use crate::mcp::is_name_of;
 
 /// The first number of the version of the field `session` that is read here.
 const VERSION: &str = "1.";
@@ -31,6 +35,12 @@ pub struct Recording {
     pub(super) call_ids: HashMap<String, usize>,
     /// The servers whose tools were offered.
     pub(super) servers: Vec<String>,
+    /// The tools of servers that are known, each with its server.
+    known: BTreeSet<(String, String)>,
+    /// What tools of the agent's own code answered, where its session was told.
+    pub(super) own_tools: Vec<Value>,
+    /// What the MCP servers answered.
+    pub(super) mcp: Vec<RecordedServer>,
     /// When the run was recorded.
     recorded_at: Option<String>,
 }
@@ -47,6 +57,20 @@ pub(super) struct Conversation {
     pub(super) tools: Option<Vec<OfferedTool>>,
     /// The request after the last answer came to nothing, for this reason.
     pub(super) failed: Option<String>,
+}
+
+impl Conversation {
+    /// A difference at an answer.
+    pub(super) fn divergence(
+        &self,
+        answer: usize,
+        kind: DivergenceKind,
+        path: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Divergence {
+        let place = (answer + 1, self.moves.len());
+        Divergence::new(kind, place, path, message).of(self.name.clone())
+    }
 }
 
 /// What a conversation is in its run.
@@ -80,32 +104,6 @@ pub(super) struct Answer {
     /// When it was given among all answers of the run.
     pub(super) rank: usize,
 }
-
-/// A tool as it was offered.
-#[derive(Debug, Clone, Default)]
-pub(super) struct OfferedTool {
-    pub(super) server: Option<String>,
-    pub(super) tool: Tool,
-}
-
-/// A call of the trace, and what came back.
-#[derive(Debug, Clone, Default)]
-pub(super) struct RecordedCall {
-    pub(super) name: String,
-    pub(super) result: Option<Value>,
-    pub(super) is_error: Option<bool>,
-}
-
-/// What was answered to a request that asks no model.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Other {
-    pub(super) status: u16,
-    pub(super) media_type: Option<String>,
-    pub(super) body: Vec<u8>,
-}
-
-/// The name of a tool: its server, where that is known, and its name there.
-pub(super) type ToolName = (Option<String>, String);
 
 /// Why a cassette cannot be played.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -155,17 +153,20 @@ impl Recording {
         }
         let trace = Trace::from_envelope(&cassette["trace"]);
         let field = &cassette["session"];
-        let known = text(field, "version").is_some_and(|version| version.starts_with(VERSION));
-        let field = if known { field } else { &Value::Null };
+        let is_known = text(field, "version").is_some_and(|version| version.starts_with(VERSION));
+        let field = if is_known { field } else { &Value::Null };
         let tools = cassette.get("tools").filter(|tools| tools.is_array());
         let tools = tools.map(offered);
         let mut recording = Self {
             calls: calls(&trace),
             recorded_at: named(cassette, "recorded_at"),
-            servers: servers(&trace, tools.as_deref()),
+            servers: server_names(&trace, tools.as_deref()),
             others: others(field),
+            own_tools: list(field, "tools").to_vec(),
+            mcp: servers::of(field, &trace, tools.as_deref()),
             ..Self::default()
         };
+        recording.known = known_tools(&trace, tools.as_deref());
         recording.main(cassette, &trace, field, tools);
         for (number, other) in list(field, "conversations").iter().enumerate() {
             match text(other, "role") {
@@ -180,6 +181,16 @@ impl Recording {
         recording.rank();
         recording.index();
         Ok(recording)
+    }
+
+    /// The tool that a client's name for it means.
+    pub(super) fn tool_name(&self, wire: &str) -> ToolName {
+        let fits = |(server, tool): &&(String, String)| is_name_of(wire, server, tool);
+        let mut meant = self.known.iter().filter(fits);
+        match (meant.next(), meant.next()) {
+            (Some((server, tool)), None) => (Some(server.clone()), tool.clone()),
+            _ => tool_name(wire, &self.servers),
+        }
     }
 
     /// How many answers of a model it holds.
@@ -363,151 +374,4 @@ impl Told<'_> {
             ..Answer::default()
         }
     }
-}
-
-fn shape(answer: &Value) -> Shape {
-    let ids = list(answer, "call_ids").len();
-    let parts = parts(answer);
-    let calls = parts.as_ref().map(|parts| {
-        let calls = parts.iter().filter(|part| matches!(part, Part::Call(_)));
-        calls.count()
-    });
-    let texts = answer["texts"]
-        .as_u64()
-        .and_then(|texts| usize::try_from(texts).ok());
-    Shape {
-        texts: texts.unwrap_or_else(|| usize::from(ids == 0)),
-        calls: calls.unwrap_or(ids),
-        parts,
-    }
-}
-
-fn parts(answer: &Value) -> Option<Vec<Part>> {
-    serde_json::from_value(answer.get("parts")?.clone()).ok()
-}
-
-/// An answer of the model, from what is kept of it.
-fn said(answer: &Value, mut parts: Vec<Part>, tokens: Option<CallTokens>) -> Said {
-    let ids = list(answer, "call_ids").iter().map(Value::as_str);
-    let own = parts.iter_mut().filter_map(|part| match part {
-        Part::Call(call) if call.native.is_none() => Some(call),
-        _ => None,
-    });
-    for (call, id) in own.zip(ids) {
-        call.id = call.id.take().or_else(|| id.map(str::to_owned));
-    }
-    let waits = parts
-        .iter()
-        .any(|part| matches!(part, Part::Call(call) if call.native.is_none()));
-    let stop = answer
-        .get("stop")
-        .cloned()
-        .and_then(|stop| serde_json::from_value(stop).ok());
-    let guessed = || if waits { Stop::Calls } else { Stop::End };
-    let items = answer.get("items").cloned();
-    let items: Option<Vec<AnswerItem>> = items.and_then(|items| serde_json::from_value(items).ok());
-    Said {
-        id: named(answer, "id"),
-        model: named(answer, "model"),
-        items: items.unwrap_or_default(),
-        stop: stop.or_else(|| answer.get("broken").is_none().then(guessed)),
-        tokens,
-        others: 0,
-        parts,
-    }
-}
-
-fn tokens(step: &StepTokens) -> Option<CallTokens> {
-    Some(CallTokens {
-        prompt: step.prompt?,
-        completion: step.completion?,
-        cached: step.cached,
-        written: None,
-        reasoning: step.reasoning,
-    })
-}
-
-fn calls(trace: &Trace) -> Vec<RecordedCall> {
-    let results = trace.results_by_call();
-    let calls = trace.tool_calls.iter().zip(results);
-    let unknown = trace.errors_unknown() > 0;
-    calls
-        .map(|(call, result)| RecordedCall {
-            name: call.name.clone(),
-            result: result.map(|result| Value::clone(&result.result)),
-            is_error: result.and_then(|result| {
-                let known = result.error_known || !unknown;
-                known.then_some(result.is_error)
-            }),
-        })
-        .collect()
-}
-
-fn offered(tools: &Value) -> Vec<OfferedTool> {
-    let tools = tools.as_array().into_iter().flatten();
-    tools
-        .filter_map(|tool| {
-            let (server, name) = match tool {
-                Value::String(line) => {
-                    let tool = mcptest_trace::trace::OfferedTool::in_line(line);
-                    (tool.server, tool.name)
-                }
-                tool => (named(tool, "server"), named(tool, "name")?),
-            };
-            Some(OfferedTool {
-                server,
-                tool: Tool {
-                    name,
-                    description: named(tool, "description"),
-                    schema: tool.get("input_schema").cloned(),
-                },
-            })
-        })
-        .collect()
-}
-
-fn tool_names(tools: &[OfferedTool]) -> BTreeSet<ToolName> {
-    let names = tools
-        .iter()
-        .map(|it| (it.server.clone(), it.tool.name.clone()));
-    names.collect()
-}
-
-/// The tool that a name on the wire is of.
-pub(super) fn tool_name(wire: &str, servers: &[String]) -> ToolName {
-    let (server, name) = split_name(wire, servers);
-    (server.map(str::to_owned), name.to_owned())
-}
-
-fn servers(trace: &Trace, tools: Option<&[OfferedTool]>) -> Vec<String> {
-    let of_calls = trace.tool_calls.iter().map(|call| call.server.clone());
-    let of_tools = tools
-        .into_iter()
-        .flatten()
-        .filter_map(|it| it.server.clone());
-    let mut servers: Vec<String> = of_calls.chain(of_tools).collect();
-    servers.retain(|server| !server.is_empty());
-    servers.sort_unstable();
-    servers.dedup();
-    servers
-}
-
-fn others(field: &Value) -> HashMap<String, Vec<Other>> {
-    let mut others: HashMap<String, Vec<Other>> = HashMap::new();
-    for other in list(field, "others") {
-        let Some(digest) = named(other, "digest") else {
-            continue;
-        };
-        let encoded = text(other, "body_base64").and_then(|body| STANDARD.decode(body).ok());
-        let body = encoded.or_else(|| text(other, "body").map(|body| body.as_bytes().to_vec()));
-        let status = other["status"]
-            .as_u64()
-            .and_then(|status| u16::try_from(status).ok());
-        others.entry(digest).or_default().push(Other {
-            status: status.unwrap_or(200),
-            media_type: named(other, "media_type"),
-            body: body.unwrap_or_default(),
-        });
-    }
-    others
 }

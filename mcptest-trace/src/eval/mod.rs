@@ -13,6 +13,7 @@ mod matching;
 pub(crate) mod measure;
 pub(crate) mod metrics;
 mod narrative;
+mod playback;
 mod recovery;
 mod reliability;
 mod session;
@@ -40,6 +41,7 @@ pub use narrative::{
     Reported, UnclaimedCall, Unclear, narrative_divergence, narrative_divergence_with,
     narrative_rules, reported,
 };
+pub use playback::{Divergence, DivergenceKind, IgnoredPath, PlaybackOptions, PlaybackReport};
 #[allow(deprecated, reason = "the old name of `judge_recovery`")]
 pub use recovery::replay_recovery;
 pub use recovery::{

@@ -52,7 +52,9 @@ pub fn secrets_by_name(
     })
 }
 
-fn is_secret(name: &str) -> bool {
+/// Whether a variable's name says that it holds a secret.
+#[must_use]
+pub fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     let words = "TOKEN SECRET PASSWORD PASSWD PASSPHRASE CREDENTIAL APIKEY";
     words.split(' ').any(|word| name.contains(word)) || name.ends_with("_KEY")

@@ -81,6 +81,13 @@ impl Run {
         self.shared_envelope()
     }
 
+    /// The recording as it was read, with what readers of runs leave alone; nothing for a run that was changed.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn cassette(&self) -> Option<Value> {
+        self.recorded.cassette()
+    }
+
     /// [`Self::envelope`], for a run that is made of this one.
     pub(crate) fn shared_envelope(&self) -> &Arc<Value> {
         self.recorded.envelope(self.parts())

@@ -118,6 +118,11 @@ impl Recorded {
         }
     }
 
+    /// The whole recording.
+    pub(super) fn cassette(&self) -> Option<Value> {
+        serde_json::from_slice(without_mark_of_order(&self.text)).ok()
+    }
+
     /// The envelope of this run, made where it was not yet.
     pub(super) fn envelope(&self, run: Parts<'_>) -> &Arc<Value> {
         let made = || Arc::new(self.build(run, None));

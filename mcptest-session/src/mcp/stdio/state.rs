@@ -8,8 +8,8 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::mcp::frames::Frame;
 use crate::mcp::messages::{Messages, Speaker};
-use crate::mcp::rpc;
 use crate::mcp::watch::Ear;
+use crate::mcp::{bytes, rpc};
 
 /// The most messages that wait for a client to listen.
 const MOST_HELD: usize = 1_000;
@@ -126,12 +126,12 @@ impl Waiting {
 
 /// A message with another value at a place.
 pub(super) fn renamed(message: &[u8], path: &[&str], value: &[u8]) -> Option<Vec<u8>> {
-    let place = rpc::member(message, path)?;
-    Some(rpc::replaced(message, place, value))
+    let place = bytes::member(message, path)?;
+    Some(bytes::replaced(message, place, value))
 }
 
 /// The identifier of a request, as its client wrote it.
 pub(super) fn own(body: &[u8]) -> Vec<u8> {
-    let place = rpc::member(body, &["id"]);
+    let place = bytes::member(body, &["id"]);
     place.map_or_else(|| b"null".to_vec(), |place| body[place].to_vec())
 }

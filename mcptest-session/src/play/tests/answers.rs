@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use super::agent::{Agent, ask, player, texts};
-use crate::play::{Kind, PlayOptions, Recording, RecordingError};
+use mcptest_trace::eval::DivergenceKind;
+
+use crate::play::{PlayOptions, Recording, RecordingError};
 use crate::record::RunOptions;
 
 const FORMATS: [&str; 4] = [
@@ -132,13 +134,13 @@ async fn a_question_that_comes_again_gets_the_same_answer_and_is_told() {
     let player = player(&by_hand(), PlayOptions::default());
     let ended = agent.plays(&player).await;
     assert_eq!(ended.said.len(), 3);
-    let kinds: Vec<Kind> = player
+    let kinds: Vec<DivergenceKind> = player
         .played()
         .divergences
         .iter()
         .map(|it| it.kind)
         .collect();
-    assert_eq!(kinds, [Kind::AskedAgain; 3]);
+    assert_eq!(kinds, [DivergenceKind::AskedAgain; 3]);
 }
 
 #[tokio::test]
@@ -186,10 +188,14 @@ async fn what_nobody_recorded_is_an_error_and_told() {
     let (status, _) = ask(&player, 2, "/nobody/v1/chat/completions", None, &nothing).await;
     assert_eq!(status, 404);
     let outcome = player.played();
-    let kinds: Vec<Kind> = outcome.divergences.iter().map(|it| it.kind).collect();
+    let kinds: Vec<DivergenceKind> = outcome.divergences.iter().map(|it| it.kind).collect();
     assert_eq!(
         kinds,
-        [Kind::AnotherCall, Kind::OtherRequest, Kind::OtherRequest]
+        [
+            DivergenceKind::AnotherCall,
+            DivergenceKind::OtherRequest,
+            DivergenceKind::OtherRequest
+        ]
     );
     assert_eq!(outcome.unasked.len(), 3);
 }

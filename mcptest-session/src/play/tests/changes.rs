@@ -4,10 +4,12 @@ use serde_json::{Value, json};
 
 use super::agent::{Agent, player};
 use super::answers::{by_hand, recorded};
-use crate::play::{Kind, PlayOptions};
+use mcptest_trace::eval::{DivergenceKind, IgnoredPath};
+
+use crate::play::PlayOptions;
 
 /// What is told of an agent that plays a recording of [`Agent::default`].
-async fn told(agent: Agent, options: PlayOptions) -> Vec<(Kind, String)> {
+async fn told(agent: Agent, options: PlayOptions) -> Vec<(DivergenceKind, String)> {
     let cassette = recorded(&Agent::default()).await;
     let player = player(&cassette, options);
     agent.plays(&player).await;
@@ -18,20 +20,20 @@ async fn told(agent: Agent, options: PlayOptions) -> Vec<(Kind, String)> {
 
 #[tokio::test]
 async fn each_change_of_the_code_is_told_at_its_place() {
-    let cases: [(Agent, &[(Kind, &str)]); 9] = [
+    let cases: [(Agent, &[(DivergenceKind, &str)]); 9] = [
         (
             Agent {
                 system: Some("Help quickly."),
                 ..Agent::default()
             },
-            &[(Kind::SystemPrompt, "system_prompt")],
+            &[(DivergenceKind::SystemPrompt, "system_prompt")],
         ),
         (
             Agent {
                 system: None,
                 ..Agent::default()
             },
-            &[(Kind::SystemPrompt, "system_prompt")],
+            &[(DivergenceKind::SystemPrompt, "system_prompt")],
         ),
         (
             Agent {
@@ -39,8 +41,8 @@ async fn each_change_of_the_code_is_told_at_its_place() {
                 ..Agent::default()
             },
             &[
-                (Kind::Tools, "tools[cancel]"),
-                (Kind::Tools, "tools[refund]"),
+                (DivergenceKind::Tools, "tools[cancel]"),
+                (DivergenceKind::Tools, "tools[refund]"),
             ],
         ),
         (
@@ -48,14 +50,14 @@ async fn each_change_of_the_code_is_told_at_its_place() {
                 tools: vec![("shop__cancel", "Cancels an order.")],
                 ..Agent::default()
             },
-            &[(Kind::Tools, "tools[cancel].description")],
+            &[(DivergenceKind::Tools, "tools[cancel].description")],
         ),
         (
             Agent {
                 prompt: "Cancel 7 and 8!",
                 ..Agent::default()
             },
-            &[(Kind::UserTurns, "user_turns[0]")],
+            &[(DivergenceKind::UserTurns, "user_turns[0]")],
         ),
         (
             Agent {
@@ -65,21 +67,21 @@ async fn each_change_of_the_code_is_told_at_its_place() {
                 },
                 ..Agent::default()
             },
-            &[(Kind::ToolResults, "tool_results[1]")],
+            &[(DivergenceKind::ToolResults, "tool_results[1]")],
         ),
         (
             Agent {
                 model: "gpt-5-mini",
                 ..Agent::default()
             },
-            &[(Kind::Model, "model")],
+            &[(DivergenceKind::Model, "model")],
         ),
         (
             Agent {
                 temperature: 0.0,
                 ..Agent::default()
             },
-            &[(Kind::Parameters, "parameters.temperature")],
+            &[(DivergenceKind::Parameters, "parameters.temperature")],
         ),
         (
             Agent {
@@ -87,14 +89,14 @@ async fn each_change_of_the_code_is_told_at_its_place() {
                 ..Agent::default()
             },
             &[
-                (Kind::Unasked, "model_calls[1]"),
-                (Kind::Unasked, "model_calls[2]"),
+                (DivergenceKind::Unasked, "model_calls[1]"),
+                (DivergenceKind::Unasked, "model_calls[2]"),
             ],
         ),
     ];
     for (agent, wanted) in cases {
         let told = told(agent, PlayOptions::default()).await;
-        let told: Vec<(Kind, &str)> = told
+        let told: Vec<(DivergenceKind, &str)> = told
             .iter()
             .map(|(kind, path)| (*kind, path.as_str()))
             .collect();
@@ -121,8 +123,9 @@ async fn what_is_ignored_or_masked_is_no_divergence() {
     let all = told(agent(), PlayOptions::default()).await;
     assert_eq!(all.len(), 4);
     let mut options = PlayOptions::default();
-    options.ignore.insert(Kind::SystemPrompt);
+    options.compared.ignore.insert(DivergenceKind::SystemPrompt);
     options
+        .compared
         .ignore_paths
         .push("tool_results[*].at".parse().unwrap());
     assert_eq!(told(agent(), options).await, []);
@@ -131,6 +134,7 @@ async fn what_is_ignored_or_masked_is_no_divergence() {
         .masks
         .push(regex::Regex::new(r" Today is \d{4}-\d{2}-\d{2}\.").unwrap());
     options
+        .compared
         .ignore_paths
         .push("tool_results[1].at".parse().unwrap());
     let left = told(agent(), options).await;
@@ -144,7 +148,7 @@ async fn what_is_ignored_or_masked_is_no_divergence() {
 
 #[test]
 fn a_path_that_says_nothing_is_refused() {
-    let refused = |text: &str| text.parse::<super::super::IgnoredPath>().unwrap_err();
+    let refused = |text: &str| text.parse::<IgnoredPath>().unwrap_err();
     assert!(
         refused("results[*].a").contains("`tool_results`, `parameters`, `tools`, `user_turns`")
     );

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
+use serde::Serialize;
 use serde_json::Value;
 
-use super::recording::Conversation;
-
 /// What differs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Kind {
+pub enum DivergenceKind {
     /// The system prompt.
     SystemPrompt,
     /// The tools that are offered: their names, descriptions and schemas.
@@ -30,11 +30,12 @@ pub enum Kind {
     Unasked,
     /// A request that asks no model, and was not recorded.
     OtherRequest,
-    /// A call of a tool of a server that was not recorded.
-    ServerCall,
+    /// A call of a tool of an MCP server, or of one that the session runs, that was not recorded; or a recorded one that
+    /// is not made.
+    ToolCall,
 }
 
-impl Kind {
+impl DivergenceKind {
     /// All kinds.
     pub const ALL: [Self; 11] = [
         Self::SystemPrompt,
@@ -47,8 +48,22 @@ impl Kind {
         Self::AskedAgain,
         Self::Unasked,
         Self::OtherRequest,
-        Self::ServerCall,
+        Self::ToolCall,
     ];
+
+    /// Whether `ignore:` of a suite may name it.
+    #[must_use]
+    pub fn may_be_ignored(self) -> bool {
+        matches!(
+            self,
+            Self::SystemPrompt
+                | Self::Tools
+                | Self::UserTurns
+                | Self::ToolResults
+                | Self::Model
+                | Self::Parameters
+        )
+    }
 
     /// The word for it, as options of suites and results have it.
     #[must_use]
@@ -64,17 +79,17 @@ impl Kind {
             Self::AskedAgain => "asked_again",
             Self::Unasked => "unasked",
             Self::OtherRequest => "other_request",
-            Self::ServerCall => "server_call",
+            Self::ToolCall => "tool_call",
         }
     }
 }
 
 /// One difference.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Divergence {
     /// What differs.
-    pub kind: Kind,
+    pub kind: DivergenceKind,
     /// The model call whose request shows it, from 1; that of the answer which nobody asked for.
     pub call: usize,
     /// How many model calls the recording holds in this conversation.
@@ -94,18 +109,48 @@ pub struct Divergence {
 }
 
 impl Divergence {
-    /// A difference at an answer of a conversation, without values.
-    pub(super) fn of(own: &Conversation, answer: usize, kind: Kind, message: String) -> Self {
+    /// A difference at a model call of the agent's own conversation, without values.
+    pub fn new(
+        kind: DivergenceKind,
+        (call, of): (usize, usize),
+        path: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Self {
         Self {
             kind,
-            call: answer + 1,
-            of: own.moves.len(),
-            conversation: own.name.clone(),
-            path: String::new(),
+            call,
+            of,
+            conversation: None,
+            path: path.into(),
             recorded: None,
             played: None,
             place: None,
-            message,
+            message: message.into(),
+        }
+    }
+
+    /// The same in a conversation besides the agent's own.
+    #[must_use]
+    pub fn of(self, conversation: Option<String>) -> Self {
+        Self {
+            conversation,
+            ..self
+        }
+    }
+
+    /// The same, with where the recorded value stands in the cassette.
+    #[must_use]
+    pub fn at(self, place: Option<String>) -> Self {
+        Self { place, ..self }
+    }
+
+    /// The same with both values.
+    #[must_use]
+    pub fn with_values(self, recorded: Option<Value>, played: Option<Value>) -> Self {
+        Self {
+            recorded,
+            played,
+            ..self
         }
     }
 }

@@ -1,0 +1,243 @@
+//! Tools in the agent's own code that must not run while a recording is played: what they answered is written down in
+//! one mode, and given back in the other.
+
+use std::fmt::{self, Display};
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mcptest_trace::trace::{canonical_json, json_eq};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::json::named;
+
+/// What a tool of the agent's own answered, or that it failed.
+#[derive(Debug, Clone, Default)]
+struct OwnCall {
+    name: String,
+    args: Value,
+    /// An error is what the tool said.
+    result: Option<Result<Value, String>>,
+    given: bool,
+}
+
+/// The calls of a session, and whether they are played.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OwnTools {
+    plays: bool,
+    calls: Arc<Mutex<Vec<OwnCall>>>,
+    /// Calls that were not recorded: the tool, the arguments, what is said of it.
+    #[cfg(feature = "play")]
+    unknown: Arc<Mutex<Vec<(String, Value, String)>>>,
+}
+
+/// Why a call of [`AgentSession::tool`](crate::handle::AgentSession::tool) gives no value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolFailure(String);
+
+impl Display for ToolFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ToolFailure {}
+
+impl OwnTools {
+    /// What was recorded, to be played.
+    #[cfg(feature = "play")]
+    pub(crate) fn played(field: &[Value]) -> Self {
+        let calls = field.iter().filter_map(|call| {
+            let error = named(call, "error").map(Err);
+            Some(OwnCall {
+                name: named(call, "name")?,
+                args: call["args"].clone(),
+                result: error.or_else(|| Some(Ok(call.get("result")?.clone()))),
+                given: false,
+            })
+        });
+        Self {
+            plays: true,
+            calls: Arc::new(Mutex::new(calls.collect())),
+            unknown: Arc::default(),
+        }
+    }
+
+    /// Runs a tool, or gives back what it answered.
+    pub(crate) async fn call<T, E>(
+        &self,
+        name: &str,
+        args: Value,
+        run: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, ToolFailure>
+    where
+        T: Serialize + DeserializeOwned,
+        E: Display,
+    {
+        #[cfg(feature = "play")]
+        if self.plays {
+            return self.given(name, &args);
+        }
+        let place = {
+            let mut calls = self.lock();
+            calls.push(OwnCall {
+                name: name.to_owned(),
+                args,
+                ..OwnCall::default()
+            });
+            calls.len() - 1
+        };
+        // `{:#}` shows the causes of errors that have them.
+        let ran = run.await.map_err(|error| ToolFailure(format!("{error:#}")));
+        let kept = match &ran {
+            Ok(value) => serde_json::to_value(value)
+                .map_err(|error| format!("what the tool `{name}` gave cannot be written: {error}")),
+            Err(failure) => Err(failure.0.clone()),
+        };
+        self.lock()[place].result = Some(kept);
+        ran
+    }
+
+    /// The answer to an equal call, in their order.
+    #[cfg(feature = "play")]
+    fn given<T: DeserializeOwned>(&self, name: &str, args: &Value) -> Result<T, ToolFailure> {
+        let mut calls = self.lock();
+        let equal = |call: &&mut OwnCall| call.name == name && json_eq(&call.args, args);
+        let is_known = calls.iter_mut().any(|call| equal(&call));
+        if let Some(call) = calls.iter_mut().filter(equal).find(|call| !call.given) {
+            call.given = true;
+            let value = match &call.result {
+                Some(Ok(value)) => value.clone(),
+                Some(Err(words)) => return Err(ToolFailure(words.clone())),
+                None => {
+                    let words = format!("`{name}` gave no answer when the run was recorded");
+                    return Err(ToolFailure(words));
+                }
+            };
+            return serde_json::from_value(value).map_err(|error| {
+                let words = format!("what `{name}` answered has another form now: {error}");
+                self.tell(name, args, &words);
+                ToolFailure(words)
+            });
+        }
+        let words = if is_known {
+            format!(
+                "`{name}` is called once more with these arguments than when the run was recorded"
+            )
+        } else {
+            let same = calls.iter().find(|call| call.name == name);
+            match same {
+                Some(call) => format!(
+                    "`{name}` was not called with these arguments; a recorded call has {}",
+                    canonical_json(&call.args)
+                ),
+                None => format!("`{name}` was not called when the run was recorded"),
+            }
+        };
+        self.tell(name, args, &words);
+        Err(ToolFailure(format!("mcptest: {words}")))
+    }
+
+    #[cfg(feature = "play")]
+    fn tell(&self, name: &str, args: &Value, words: &str) {
+        let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        unknown.push((name.to_owned(), args.clone(), words.to_owned()));
+    }
+
+    /// Calls that were not recorded.
+    #[cfg(feature = "play")]
+    pub(crate) fn unknown(&self) -> Vec<(String, Value, String)> {
+        let unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        unknown.clone()
+    }
+
+    /// Recorded calls that were not made: the tool and the arguments.
+    #[cfg(feature = "play")]
+    pub(crate) fn unmade(&self) -> Vec<(String, Value)> {
+        let calls = self.lock();
+        let unmade = calls.iter().filter(|call| !call.given);
+        unmade
+            .map(|call| (call.name.clone(), call.args.clone()))
+            .collect()
+    }
+
+    /// The calls, as a cassette keeps them; nothing where there was none.
+    #[cfg(feature = "record")]
+    pub(crate) fn written(&self) -> Option<Value> {
+        let calls = self.lock();
+        let written = calls.iter().map(|call| {
+            let mut written = json!({ "name": call.name, "args": call.args });
+            match &call.result {
+                Some(Ok(value)) => written["result"] = value.clone(),
+                Some(Err(words)) => written["error"] = words.as_str().into(),
+                None => {}
+            }
+            written
+        });
+        let written: Vec<Value> = written.collect();
+        (!written.is_empty()).then(|| written.into())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<OwnCall>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(all(test, feature = "play", feature = "record"))]
+#[allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+mod tests {
+    use super::*;
+
+    fn runs(run: impl Future<Output = ()>) {
+        tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap()
+            .block_on(run);
+    }
+
+    #[test]
+    fn a_tool_runs_once_and_is_given_back_afterwards() {
+        runs(async {
+            let records = OwnTools::default();
+            let refund = |amount: u32| async move {
+                if amount > 9 {
+                    Err("too much")
+                } else {
+                    Ok(amount)
+                }
+            };
+            let args = |amount: u32| json!({ "amount": amount });
+            assert_eq!(records.call("refund", args(7), refund(7)).await, Ok(7));
+            let failed = Err(ToolFailure("too much".to_owned()));
+            assert_eq!(records.call("refund", args(10), refund(10)).await, failed);
+            let written = records.written().unwrap();
+            assert_eq!(
+                written,
+                json!([
+                    { "name": "refund", "args": { "amount": 7 }, "result": 7 },
+                    { "name": "refund", "args": { "amount": 10 }, "error": "too much" },
+                ])
+            );
+            let plays = OwnTools::played(written.as_array().unwrap());
+            let never = || async { panic!("it runs") as Result<u32, String> };
+            assert_eq!(plays.call("refund", args(10), never()).await, failed);
+            assert_eq!(plays.unmade(), [("refund".to_owned(), args(7))]);
+            assert_eq!(plays.call("refund", args(7), never()).await, Ok(7));
+            assert!(plays.unmade().is_empty() && plays.unknown().is_empty());
+            for (amount, told) in [
+                (
+                    7,
+                    "`refund` is called once more with these arguments than when the run was recorded",
+                ),
+                (
+                    8,
+                    "`refund` was not called with these arguments; a recorded call has {\"amount\":7}",
+                ),
+            ] {
+                assert!(plays.call("refund", args(amount), never()).await.is_err());
+                assert_eq!(plays.unknown().last().unwrap().2, told);
+            }
+        });
+    }
+}

@@ -1,0 +1,114 @@
+//! The tools that a request offers, beside those that were offered.
+
+use std::collections::BTreeSet;
+
+use mcptest_trace::eval::{Divergence, DivergenceKind};
+use serde_json::{Value, json};
+
+use super::Comparison;
+use crate::exchange::Tool;
+use crate::play::offered::ToolName;
+use crate::play::texts::same;
+
+impl Comparison<'_> {
+    pub(super) fn tools(&self, found: &mut Vec<Divergence>) {
+        let Some(recorded) = &self.recorded().tools else {
+            return;
+        };
+        let live: Vec<(ToolName, &Tool)> = self
+            .asked
+            .tools
+            .iter()
+            .map(|tool| (self.recording.tool_name(&tool.name), tool))
+            .collect();
+        // A server that one of the two does not name is no difference.
+        let fits = |one: &ToolName, other: &ToolName| {
+            one.1 == other.1 && (one.0 == other.0 || one.0.is_none() || other.0.is_none())
+        };
+        let mut push = |name: &str, path: String, values: [Option<Value>; 2], message: String| {
+            if !self.covered(DivergenceKind::Tools, name) {
+                let [recorded, played] = values;
+                found.push(
+                    self.found(DivergenceKind::Tools, path, message)
+                        .with_values(recorded, played),
+                );
+            }
+        };
+        for name in recorded {
+            if !live.iter().any(|(own, _)| fits(own, name)) {
+                let name = &name.1;
+                push(
+                    name,
+                    format!("tools[{name}]"),
+                    [Some(name.as_str().into()), None],
+                    format!("the tool `{name}` is no longer offered"),
+                );
+            }
+        }
+        let mut seen = BTreeSet::new();
+        for (own, tool) in &live {
+            let name = &own.1;
+            if !seen.insert(own) {
+                continue;
+            }
+            if !recorded.iter().any(|it| fits(it, own)) {
+                push(
+                    name,
+                    format!("tools[{name}]"),
+                    [None, Some(name.as_str().into())],
+                    format!("the tool `{name}` was not offered"),
+                );
+                continue;
+            }
+            let known = self.own().tools.iter().flatten();
+            let known = known
+                .clone()
+                .find(|it| fits(&(it.server.clone(), it.tool.name.clone()), own));
+            let Some(known) = known.map(|it| &it.tool) else {
+                continue;
+            };
+            for (key, old, new) in self.of_tool(name, known, tool) {
+                push(
+                    name,
+                    format!("tools[{name}].{key}"),
+                    [old, new],
+                    match key {
+                        "description" => format!("the description of the tool `{name}` differs"),
+                        _ => format!("the arguments of the tool `{name}` differ"),
+                    },
+                );
+            }
+        }
+    }
+
+    /// What differs of a tool that is offered as before.
+    fn of_tool(
+        &self,
+        name: &str,
+        old: &Tool,
+        new: &Tool,
+    ) -> Vec<(&'static str, Option<Value>, Option<Value>)> {
+        let parts = |tool: &Tool| {
+            let mut parts = json!({});
+            if let Some(description) = &tool.description {
+                parts["description"] = description.as_str().into();
+            }
+            // Libraries write a schema otherwise for another format.
+            if let (Some(schema), true) = (&tool.schema, self.same_format()) {
+                parts["input_schema"] = schema.clone();
+            }
+            self.without_ignored(DivergenceKind::Tools, name, &parts)
+        };
+        let (old, new) = (parts(old), parts(new));
+        let differs = |key: &&str| match (old.get(*key), new.get(*key)) {
+            (Some(old), Some(new)) => !same(old, new, &self.options.masks),
+            (None, None) => false,
+            // Only a session writes down that a tool was without.
+            (None, Some(_)) => self.recorded().protocol.is_some(),
+            (Some(_), None) => true,
+        };
+        let keys = ["description", "input_schema"].into_iter().filter(differs);
+        keys.map(|key| (key, old.get(key).cloned(), new.get(key).cloned()))
+            .collect()
+    }
+}

@@ -1,0 +1,126 @@
+//! What a cassette keeps of answers, of calls, and of what asks no model.
+
+use std::collections::HashMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use mcptest_trace::trace::{StepTokens, Trace};
+use serde_json::Value;
+
+use super::moves::Shape;
+use crate::exchange::{AnswerItem, CallTokens, Part, Said, Stop};
+use crate::json::{list, named, text};
+
+/// A call of the trace, and what came back.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RecordedCall {
+    pub(super) name: String,
+    pub(super) result: Option<Value>,
+    pub(super) is_error: Option<bool>,
+}
+
+/// What was answered to a request that asks no model.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Other {
+    pub(super) status: u16,
+    pub(super) media_type: Option<String>,
+    pub(super) body: Vec<u8>,
+}
+
+pub(super) fn shape(answer: &Value) -> Shape {
+    let ids = list(answer, "call_ids").len();
+    let parts = parts(answer);
+    let calls = parts.as_ref().map(|parts| {
+        let calls = parts.iter().filter(|part| matches!(part, Part::Call(_)));
+        calls.count()
+    });
+    let texts = answer["texts"]
+        .as_u64()
+        .and_then(|texts| usize::try_from(texts).ok());
+    Shape {
+        texts: texts.unwrap_or_else(|| usize::from(ids == 0)),
+        calls: calls.unwrap_or(ids),
+        parts,
+    }
+}
+
+pub(super) fn parts(answer: &Value) -> Option<Vec<Part>> {
+    serde_json::from_value(answer.get("parts")?.clone()).ok()
+}
+
+/// An answer of the model, from what is kept of it.
+pub(super) fn said(answer: &Value, mut parts: Vec<Part>, tokens: Option<CallTokens>) -> Said {
+    let ids = list(answer, "call_ids").iter().map(Value::as_str);
+    let own = parts.iter_mut().filter_map(|part| match part {
+        Part::Call(call) if call.native.is_none() => Some(call),
+        _ => None,
+    });
+    for (call, id) in own.zip(ids) {
+        call.id = call.id.take().or_else(|| id.map(str::to_owned));
+    }
+    let waits = parts
+        .iter()
+        .any(|part| matches!(part, Part::Call(call) if call.native.is_none()));
+    let stop = answer
+        .get("stop")
+        .cloned()
+        .and_then(|stop| serde_json::from_value(stop).ok());
+    let guessed = || if waits { Stop::Calls } else { Stop::End };
+    let items = answer.get("items").cloned();
+    let items: Option<Vec<AnswerItem>> = items.and_then(|items| serde_json::from_value(items).ok());
+    Said {
+        id: named(answer, "id"),
+        model: named(answer, "model"),
+        items: items.unwrap_or_default(),
+        stop: stop.or_else(|| answer.get("broken").is_none().then(guessed)),
+        tokens,
+        others: 0,
+        parts,
+    }
+}
+
+pub(super) fn tokens(step: &StepTokens) -> Option<CallTokens> {
+    Some(CallTokens {
+        prompt: step.prompt?,
+        completion: step.completion?,
+        cached: step.cached,
+        written: None,
+        reasoning: step.reasoning,
+    })
+}
+
+pub(super) fn calls(trace: &Trace) -> Vec<RecordedCall> {
+    let results = trace.results_by_call();
+    let calls = trace.tool_calls.iter().zip(results);
+    let unknown = trace.errors_unknown() > 0;
+    calls
+        .map(|(call, result)| RecordedCall {
+            name: call.name.clone(),
+            result: result.map(|result| Value::clone(&result.result)),
+            is_error: result.and_then(|result| {
+                let known = result.error_known || !unknown;
+                known.then_some(result.is_error)
+            }),
+        })
+        .collect()
+}
+
+pub(super) fn others(field: &Value) -> HashMap<String, Vec<Other>> {
+    let mut others: HashMap<String, Vec<Other>> = HashMap::new();
+    for other in list(field, "others") {
+        let Some(digest) = named(other, "digest") else {
+            continue;
+        };
+        let encoded = text(other, "body_base64").and_then(|body| STANDARD.decode(body).ok());
+        let body = encoded.or_else(|| text(other, "body").map(|body| body.as_bytes().to_vec()));
+        let status = other["status"]
+            .as_u64()
+            .and_then(|status| u16::try_from(status).ok());
+        others.entry(digest).or_default().push(Other {
+            status: status.unwrap_or(200),
+            media_type: named(other, "media_type"),
+            body: body.unwrap_or_default(),
+        });
+    }
+    others
+}

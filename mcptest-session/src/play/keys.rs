@@ -1,0 +1,81 @@
+//! Keys of model providers in the environment: a played agent sees a placeholder, so that no real key can leave.
+
+use mcptest_trace::record::environment::is_secret;
+
+/// What stands in place of a key.
+const PLACEHOLDER: &str = "mcptest-plays";
+
+/// Clients refuse to start without one of these.
+const ASKED_FOR: [&str; 6] = [
+    "ANTHROPIC_API_KEY",
+    "AZURE_OPENAI_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "MISTRAL_API_KEY",
+    "OPENAI_API_KEY",
+];
+
+/// What the names of variables begin with that hold keys of model providers.
+const PROVIDERS: [&str; 24] = [
+    "ANTHROPIC",
+    "AWS",
+    "AZURE",
+    "BEDROCK",
+    "CEREBRAS",
+    "CLAUDE",
+    "CODEX",
+    "COHERE",
+    "DASHSCOPE",
+    "DEEPSEEK",
+    "FIREWORKS",
+    "GEMINI",
+    "GOOGLE",
+    "GROQ",
+    "HF",
+    "HUGGING",
+    "LLM",
+    "MISTRAL",
+    "MOONSHOT",
+    "OPENAI",
+    "OPENROUTER",
+    "PERPLEXITY",
+    "TOGETHER",
+    "XAI",
+];
+
+/// The variables of these names, with a placeholder each.
+pub(super) fn placeholders(names: impl Iterator<Item = String>) -> Vec<(String, String)> {
+    let is_key = |name: &String| {
+        let upper = name.to_ascii_uppercase();
+        PROVIDERS.iter().any(|provider| upper.starts_with(provider)) && is_secret(name)
+    };
+    let mut names: Vec<String> = names.filter(is_key).collect();
+    names.extend(ASKED_FOR.map(str::to_owned));
+    names.sort_unstable();
+    names.dedup();
+    let names = names.into_iter();
+    names.map(|name| (name, PLACEHOLDER.to_owned())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_providers_are_replaced_and_nothing_else() {
+        let names = [
+            "GROQ_API_KEY",
+            "ANTHROPIC_AUTH_TOKEN",
+            "DATABASE_PASSWORD",
+            "OPENAI_MODEL",
+        ];
+        let replaced = placeholders(names.map(str::to_owned).into_iter());
+        let has = |name: &str| {
+            replaced
+                .iter()
+                .any(|(own, value)| own == name && value == PLACEHOLDER)
+        };
+        assert!(has("GROQ_API_KEY") && has("ANTHROPIC_AUTH_TOKEN") && has("OPENAI_API_KEY"));
+        assert!(!has("DATABASE_PASSWORD") && !has("OPENAI_MODEL"));
+    }
+}

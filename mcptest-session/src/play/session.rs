@@ -1,0 +1,272 @@
+//! One run of an agent's own code against a recording.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use mcptest_trace::eval::{Divergence, DivergenceKind, PlaybackReport};
+use mcptest_trace::record::environment::variables as own_variables;
+use mcptest_trace::record::redact::Redactor;
+use serde_json::Value;
+
+use super::keys::placeholders;
+use super::options::PlayOptions;
+use super::player::Player;
+use super::recording::Recording;
+use super::servers::RecordedServer;
+use crate::driver::{AgentCommand, Ended};
+use crate::endpoint::{Endpoint, Provider};
+use crate::environment;
+use crate::mcp::{ConfigFile, path_of};
+use crate::mode::Mode;
+use crate::own_tools::OwnTools;
+use crate::record::{RunError, RunOptions, redact};
+
+/// One run of an agent's own code, whose model is a recording. Nothing is passed on.
+///
+/// ```no_run
+/// use mcptest_session::driver;
+/// use mcptest_session::play::{PlayOptions, PlaySession, Recording};
+/// use mcptest_session::record::RunOptions;
+/// use mcptest_trace::eval::PlaybackOptions;
+///
+/// # async fn example(cassette: serde_json::Value) -> Result<(), Box<dyn std::error::Error>> {
+/// let options = PlayOptions::new(PlaybackOptions::usual())?;
+/// let session = PlaySession::start(Recording::of(&cassette)?, options, ["Refund order 7.".to_owned()]).await?;
+/// let ended = driver::run(&session.command(["python", "agent.py"], ".")).await?;
+/// for divergence in session.finish_command(&ended, RunOptions::default(), None).report.divergences {
+///     println!("{divergence}");
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct PlaySession {
+    player: Player,
+    endpoint: Endpoint,
+    turns: Vec<String>,
+    recorded_at: Option<String>,
+    /// The MCP servers, each with its address.
+    servers: Vec<(String, String)>,
+    config: Option<ConfigFile>,
+    own_tools: OwnTools,
+}
+
+/// What came of playing a run.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct PlayedRun {
+    /// What the code does otherwise; no gate is asked.
+    pub report: PlaybackReport,
+    /// The run that the code made, or why it made none.
+    pub cassette: Result<Value, RunError>,
+    /// How many requests reached the address.
+    pub requests: usize,
+    /// How many requests came to the port and named another path or host.
+    pub strangers: usize,
+}
+
+impl PlaySession {
+    /// Begins to play a recording. To call in a runtime of tokio with its drivers on.
+    ///
+    /// # Errors
+    ///
+    /// No port can be listened at, or the file for MCP clients cannot be written.
+    pub async fn start(
+        mut recording: Recording,
+        options: PlayOptions,
+        turns: impl IntoIterator<Item = String>,
+    ) -> std::io::Result<Self> {
+        // A server of the suite that nobody called when the run was recorded is there all the same.
+        for name in &options.servers {
+            if !recording.mcp.iter().any(|server| server.name == *name) {
+                recording.mcp.push(RecordedServer::without_calls(name));
+            }
+        }
+        let names: Vec<String> = recording
+            .mcp
+            .iter()
+            .map(|server| server.name.clone())
+            .collect();
+        let recorded_at = recording.recorded_at().map(str::to_owned);
+        let own_tools = OwnTools::played(&recording.own_tools);
+        let player = Player::new(recording, options);
+        let endpoint = Endpoint::start(Arc::new(player.clone())).await?;
+        let servers: Vec<(String, String)> = names
+            .into_iter()
+            .map(|name| {
+                let url = format!("{}{}", endpoint.url(), path_of(&name));
+                (name, url)
+            })
+            .collect();
+        let config = if servers.is_empty() {
+            None
+        } else {
+            Some(ConfigFile::new(servers.iter().cloned())?)
+        };
+        Ok(Self {
+            servers,
+            config,
+            own_tools,
+            player,
+            endpoint,
+            turns: turns.into_iter().collect(),
+            recorded_at,
+        })
+    }
+
+    /// What the user asks, all turns in order.
+    #[must_use]
+    pub fn turns(&self) -> &[String] {
+        &self.turns
+    }
+
+    /// The address of a provider, as its clients take it.
+    #[must_use]
+    pub fn url(&self, provider: &Provider) -> String {
+        provider.at(&self.endpoint.url())
+    }
+
+    /// The tools of an agent that is a function.
+    pub(crate) fn own_tools(&self) -> &OwnTools {
+        &self.own_tools
+    }
+
+    /// The MCP servers, each with its address.
+    pub(crate) fn mcp_servers(&self) -> &[(String, String)] {
+        &self.servers
+    }
+
+    /// The address of an MCP server, by its name.
+    #[must_use]
+    pub fn mcp_url(&self, server: &str) -> Option<&str> {
+        let found = self.servers.iter().find(|(name, _)| name == server);
+        found.map(|(_, url)| url.as_str())
+    }
+
+    /// The environment variables that an agent is given: those of a session that records, when the run was recorded
+    /// (`MCPTEST_RECORDED_AT`), and placeholders for the keys of providers.
+    #[must_use]
+    pub fn environment(&self) -> Vec<(String, String)> {
+        let prompt = self.turns.first().map_or("", String::as_str);
+        let addresses = Provider::ALL.iter();
+        let addresses = addresses.map(|provider| (provider, self.url(provider)));
+        let mut environment = environment::variables(
+            Mode::Play,
+            prompt,
+            addresses,
+            &self.servers,
+            self.config.as_ref().map(ConfigFile::path),
+        );
+        environment.extend(placeholders(own_variables().map(|(name, _)| name)));
+        if let Some(at) = &self.recorded_at {
+            environment.push(("MCPTEST_RECORDED_AT".to_owned(), at.clone()));
+        }
+        environment
+    }
+
+    /// A command that is given the address: with the session's environment and turns.
+    #[must_use]
+    pub fn command(
+        &self,
+        command: impl IntoIterator<Item = impl Into<String>>,
+        folder: impl Into<PathBuf>,
+    ) -> AgentCommand {
+        let mut agent = AgentCommand::new(command, folder, "");
+        agent.environment = self.environment();
+        agent.turns.clone_from(&self.turns);
+        agent
+    }
+
+    /// Ends the session of a command that ended.
+    #[must_use]
+    pub fn finish_command(
+        self,
+        ended: &Ended,
+        run: RunOptions,
+        redactor: Option<&Redactor>,
+    ) -> PlayedRun {
+        let stopped = match ended.is_success() {
+            true => None,
+            false if ended.is_too_late() => Some("time_budget"),
+            false => Some("error"),
+        };
+        let exit = exit_status(ended);
+        self.finish(exit, stopped, run, redactor)
+    }
+
+    /// Ends the session. `exit`: 0 for a function that returned, 1 for one that failed, 124 for what took too long;
+    /// `stopped`: why the run stopped, where it did not end by itself.
+    #[must_use]
+    pub fn finish(
+        self,
+        exit: i64,
+        stopped: Option<&str>,
+        mut run: RunOptions,
+        redactor: Option<&Redactor>,
+    ) -> PlayedRun {
+        self.endpoint.close();
+        run.stopped = stopped.map(str::to_owned);
+        if run.turns.is_empty() {
+            run.turns.clone_from(&self.turns);
+        }
+        let played = self.player.played();
+        let mut report = PlaybackReport::default();
+        report.divergences = played.divergences;
+        let calls = played.recorded_calls;
+        let told = |name: &str, message: String| {
+            Divergence::new(
+                DivergenceKind::ToolCall,
+                (calls, calls),
+                format!("tools[{name}]"),
+                message,
+            )
+        };
+        for (name, args, words) in self.own_tools.unknown() {
+            report
+                .divergences
+                .push(told(&name, words).with_values(None, Some(args)));
+        }
+        for (name, args) in self.own_tools.unmade() {
+            let words = format!("the recorded call of the tool `{name}` is not made");
+            report
+                .divergences
+                .push(told(&name, words).with_values(Some(args), None));
+        }
+        report.unasked = played.unasked;
+        report.model_calls = played.model_calls;
+        report.exit_status = exit;
+        let cassette = self.player.run(&run).map(|mut cassette| {
+            if let Some(redactor) = redactor {
+                redact(redactor, &mut cassette);
+            }
+            cassette
+        });
+        PlayedRun {
+            report,
+            cassette,
+            requests: self.endpoint.requests(),
+            strangers: self.endpoint.strangers(),
+        }
+    }
+}
+
+/// How a program ended, as a number.
+fn exit_status(ended: &Ended) -> i64 {
+    let Some(status) = ended.status else {
+        // As `timeout` says it.
+        return 124;
+    };
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::ExitStatusExt as _;
+        if let Some(signal) = status.signal() {
+            return 128 + i64::from(signal);
+        }
+    }
+    match status.code() {
+        // It ended well, and was not asked all that it should have been.
+        Some(0) if ended.unasked.is_some() => 1,
+        Some(code) => i64::from(code),
+        None => 1,
+    }
+}
