@@ -17,6 +17,7 @@ macro_rules! for_each_gate {
             Flow, flow;
             GoldenPath, golden_path;
             Narrative, narrative;
+            Playback, playback;
             Recovery, recovery;
             Reliability, reliability;
             Session, session;

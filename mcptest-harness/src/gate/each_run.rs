@@ -64,6 +64,14 @@ impl<G: EachRun> RunByRun<G> {
 
     /// The evidence of the broken runs; runs that show the same are shown together.
     fn evidence(&self, input: &Input<'_>, broken: &[(usize, Option<G::Report>)]) -> Vec<Evidence> {
+        let reports: Vec<(usize, &G::Report)> = broken
+            .iter()
+            .filter_map(|(index, report)| Some((*index, report.as_ref()?)))
+            .collect();
+        let common = self.gate.explain_all(input, &reports);
+        if !common.is_empty() {
+            return common;
+        }
         let mut groups: Vec<(Vec<usize>, Vec<Evidence>)> = Vec::new();
         for (index, report) in broken {
             let explain = |report| self.gate.explain(input, &input.runs[*index], report);

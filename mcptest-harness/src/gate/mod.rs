@@ -23,6 +23,7 @@ mod key;
 mod known_tools;
 mod limit;
 mod narrative;
+mod playback;
 mod reading;
 mod recovery;
 mod reliability;
@@ -56,6 +57,7 @@ pub(crate) use expect::Expect;
 pub(crate) use expectation::{Cause, Threshold, ThresholdBound, short_number};
 pub(crate) use inject::Inject;
 pub use key::{OptionInfo, Role};
+pub(crate) use playback::{Player, Unplayable};
 pub use run_verdict::RunVerdict;
 pub(crate) use scores::{Scores, value_at};
 pub(crate) use some_runs::{runs_note, scope};
@@ -96,6 +98,8 @@ pub(crate) struct Input<'a> {
     /// The tools that the recorded runs show, once a gate has asked for them.
     pub(crate) known_tools: &'a OnceLock<KnownTools>,
     pub(crate) snapshots: &'a dyn SnapshotStore,
+    /// Runs the agent's own code against the recorded runs, where something here does.
+    pub(crate) player: Option<&'a dyn Player>,
 }
 
 /// What the suite asks of runs in one place: with a gate, or with the agent itself.
@@ -305,6 +309,11 @@ pub(crate) trait EachRun: Options {
 
     /// Shows what a run's numbers were made of, and so why it breaks the gate.
     fn explain(&self, input: &Input<'_>, run: &Run, report: &Self::Report) -> Vec<Evidence>;
+
+    /// Shows what all broken runs have in common, each with its place; nothing where each shows its own.
+    fn explain_all(&self, _input: &Input<'_>, _broken: &[(usize, &Self::Report)]) -> Vec<Evidence> {
+        Vec::new()
+    }
 
     /// Shows what in the run is as it should be, for who asks what its numbers were made of.
     fn explain_rest(&self, _run: &Run, _report: &Self::Report) -> Vec<Evidence> {

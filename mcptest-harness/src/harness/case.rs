@@ -11,10 +11,13 @@ use super::agent_runs::AgentRuns;
 use super::case_result::{self, about, data, is_counted, targets};
 use super::case_verdict::{Came, CaseOutcome, CaseVerdict, Context, not_judged};
 use super::loaded::LoadedSuite;
+use super::playing::Driver;
 use super::regression;
 use super::remarks::{equal_but_for_time, recorded_as_failed};
 use super::verdicts::panic_text;
-use crate::gate::{Criterion, Declared, Expect, Inject, Input, Judgement, Scores, WithinCaps};
+use crate::gate::{
+    Criterion, Declared, Expect, Inject, Input, Judgement, Player, Scores, WithinCaps,
+};
 use crate::render::{Evidence, Failure, rerun_line};
 use crate::result::{self, CaseResult, CaseStatus, FailureFacts, folder};
 
@@ -156,7 +159,18 @@ fn judge_gate(
         return Came::Fails(problem.into()).into();
     };
     let snapshots = suite.snapshots(subject);
-    let mut judgement = gate.judge(&suite.input(subject, recorded, &snapshots));
+    let driver = Driver::of(suite, subject);
+    let idle = (kind == GateKind::Playback).then(|| driver.idle(suite.agent(subject), gate.span));
+    match idle.flatten() {
+        Some(Err(problem)) => return Came::Fails(problem.into()).into(),
+        Some(Ok(reason)) => return Came::Undecided(reason).into(),
+        None => {}
+    }
+    let player = driver.player(suite, subject, recorded);
+    let mut judgement = gate.judge(&Input {
+        player: player.as_ref().map(|player| player as &dyn Player),
+        ..suite.input(subject, recorded, &snapshots)
+    });
     let Some(mut failure) = judgement.failure.take() else {
         return CaseVerdict {
             came: Came::Holds,

@@ -193,6 +193,16 @@ impl LoadedSuite {
         &self.trusted
     }
 
+    /// Which agents are functions of the crate.
+    pub(crate) fn functions(&self) -> &AgentFunctions {
+        &self.functions
+    }
+
+    /// Whether judging leaves nothing behind.
+    pub(crate) fn is_looked_at(&self) -> bool {
+        self.looked_at
+    }
+
     /// The folder of the suite's package.
     pub(crate) fn crate_dir(&self) -> &Path {
         &self.crate_dir
@@ -368,6 +378,7 @@ impl LoadedSuite {
             recorded: runs.runs(),
             known_tools: runs.known_tools(),
             snapshots,
+            player: None,
         }
     }
 

@@ -22,6 +22,7 @@ mod near;
 mod output;
 mod pattern;
 mod place;
+mod playing;
 mod prepared;
 mod recording;
 mod regression;

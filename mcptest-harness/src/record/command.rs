@@ -18,7 +18,7 @@ use super::budget::Budget;
 use super::declared::{declared, reserve};
 use super::environment::inherited;
 use super::spending::SuiteSpending;
-use super::{Live, LiveError, Progress, RunRequest, Spent};
+use super::{Live, LiveError, Plays, Progress, RunRequest, Spent};
 
 /// How long a program may take that sets everything back.
 const BEFORE: Duration = Duration::from_mins(5);
@@ -44,6 +44,10 @@ impl Live for Commands {
                 )));
         }
         program(command, suite, &command.command).map(drop)
+    }
+
+    fn plays(&self) -> Option<&dyn Plays> {
+        Some(self)
     }
 
     fn run(
@@ -279,13 +283,13 @@ fn failed(ended: &Ended) -> (String, String) {
     (problem.to_owned(), said.to_owned())
 }
 
-fn command_of(agent: &Agent) -> Result<&AgentCommand, LiveError> {
+pub(super) fn command_of(agent: &Agent) -> Result<&AgentCommand, LiveError> {
     let command = agent.command.as_ref();
     command.ok_or_else(|| LiveError::new("this agent has no `command`"))
 }
 
 /// Where its programs run.
-fn folder(command: &AgentCommand, suite: &Suite) -> PathBuf {
+pub(super) fn folder(command: &AgentCommand, suite: &Suite) -> PathBuf {
     if let Some(folder) = &command.folder {
         return folder.clone();
     }
@@ -335,7 +339,7 @@ fn program(command: &AgentCommand, suite: &Suite, words: &[String]) -> Result<Pr
 }
 
 /// Runs the program that sets everything back. A run after it failed would be of another state.
-async fn set_back(
+pub(super) async fn set_back(
     command: &AgentCommand,
     suite: &Suite,
     before: &[String],

@@ -13,10 +13,10 @@ use serde_json::Value;
 
 use super::command::{options, ready, reserved, said_by, shared, spending, told};
 use super::spending::SuiteSpending;
-use super::{Live, LiveError, Progress, RunRequest};
+use super::{Live, LiveError, Plays, Progress, RunRequest};
 
 /// What a function makes of a session: nothing, or why it failed.
-type Ran = Pin<Box<dyn Future<Output = Result<(), String>>>>;
+pub(super) type Ran = Pin<Box<dyn Future<Output = Result<(), String>>>>;
 
 /// An agent that is an async function.
 pub(crate) struct Function(Box<dyn Fn(AgentSession) -> Ran + Send + Sync>);
@@ -36,9 +36,20 @@ impl Function {
     }
 }
 
+impl Function {
+    /// Calls the function.
+    pub(super) fn call(&self, session: AgentSession) -> Ran {
+        (self.0)(session)
+    }
+}
+
 impl Live for Function {
     fn prepare(&self, suite: &Suite, agent: &Agent, model: usize) -> Result<(), LiveError> {
         ready(suite, agent, model)
+    }
+
+    fn plays(&self) -> Option<&dyn Plays> {
+        Some(self)
     }
 
     fn run(

@@ -6,6 +6,7 @@
 //! - `declared`, `environment`: the MCP servers of an agent, and what they get of the environment;
 //! - `budget`, `prices`: what it may cost;
 //! - `live`, with the feature `record`: the agent itself: real MCP servers, a real model;
+//! - `playing`, with the feature `session`: recorded runs played to an agent's own code;
 //! - `command` and `function`, with the feature `session`: an agent's own program or async function, whose model is
 //!   asked through an address of ours; `spending`: what that may cost.
 //!
@@ -27,6 +28,8 @@ pub(crate) mod function;
 #[cfg(feature = "record")]
 pub(crate) mod live;
 mod mode;
+#[cfg(feature = "session")]
+mod playing;
 #[cfg(any(feature = "record", feature = "session"))]
 mod prices;
 mod progress;
@@ -39,5 +42,7 @@ pub(crate) use mode::{Mode, RecordCommand, VARIABLE, asked, in_ci, rerun};
 #[cfg(any(feature = "record", feature = "session"))]
 pub(crate) use progress::usd;
 pub(crate) use progress::{Progress, Spent};
+#[cfg(feature = "session")]
+pub(crate) use request::Plays;
 pub use request::RunRequest;
-pub(crate) use request::{Live, LiveError, request_fingerprint};
+pub(crate) use request::{Live, LiveError, PlayRequest, PlayedRun, request_fingerprint};

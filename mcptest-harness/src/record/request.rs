@@ -8,8 +8,11 @@ use serde_json::{Value, json};
 
 use mcptest_trace::record::{Recorder, fingerprint};
 
+use regex::Regex;
+
 use super::Progress;
-use crate::trace::canonical_json;
+use crate::eval::{PlaybackOptions, PlaybackReport};
+use crate::trace::{Origin, Run, canonical_json};
 
 /// What an agent is asked in one run that is recorded: what the suite says of it.
 ///
@@ -218,11 +221,56 @@ impl LiveError {
     }
 }
 
+/// A recorded run that is to be played to its agent's own code.
+#[derive(Clone, Copy)]
+#[cfg_attr(
+    not(feature = "session"),
+    expect(dead_code, reason = "only a session plays")
+)]
+pub(crate) struct PlayRequest<'a> {
+    pub(crate) suite: &'a Suite,
+    pub(crate) agent: &'a Agent,
+    /// Which of its models.
+    pub(crate) model: usize,
+    /// The recording, as it was read.
+    pub(crate) cassette: &'a Value,
+    pub(crate) origin: &'a Origin,
+    /// What `redact:` says.
+    pub(crate) redact: &'a [Regex],
+    pub(crate) options: &'a PlaybackOptions,
+}
+
+/// What the agent's code did when a recording was played to it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PlayedRun {
+    pub(crate) report: PlaybackReport,
+    /// The run that it made; nothing where it made none.
+    pub(crate) run: Option<Run>,
+    /// How the program ended, where it did not end well.
+    pub(crate) ended: Option<String>,
+    /// The last lines of what it printed on its standard error.
+    pub(crate) stderr: Vec<String>,
+}
+
+/// Code of an agent's own, which recordings can be played to.
+pub(crate) trait Plays {
+    /// Runs the code once against a recording.
+    fn play(&self, request: &PlayRequest<'_>) -> Result<PlayedRun, LiveError>;
+
+    /// Whether only one run may be played at a time, as something is set back before each.
+    fn one_by_one(&self, agent: &Agent) -> bool;
+}
+
 /// An agent that can be run live.
 pub(crate) trait Live: Send + Sync {
     /// Finds what stands in the way before anything is spent: an unknown model, a missing key, a
     /// server that the suite does not declare.
     fn prepare(&self, suite: &Suite, agent: &Agent, model: usize) -> Result<(), LiveError>;
+
+    /// The agent's own code, where that is what runs; nothing for a loop of ours.
+    fn plays(&self) -> Option<&dyn Plays> {
+        None
+    }
 
     /// Runs the agent once. What it does goes to the recorder; of an agent that is watched from outside, what it did
     /// is given back as a cassette.

@@ -20,7 +20,7 @@ use crate::support::workshop::workspace;
 
 /// The marked blocks, page by page, and with what each is executed. A block that no test looks at is
 /// a block that nobody keeps true.
-const USED: [(&str, &str, &str); 48] = [
+const USED: [(&str, &str, &str); 49] = [
     ("README.md", "output: cargo test ::narrative", "newcomer"),
     ("README.md", "file: Cargo.toml", "newcomer"),
     ("README.md", "file: tests/agents.rs", "newcomer"),
@@ -147,6 +147,11 @@ const USED: [(&str, &str, &str); 48] = [
         "blocks",
     ),
     ("docs/live-guard.md", "example: live_guard", "blocks"),
+    (
+        "docs/playback.md",
+        "shown: playback",
+        "cargo-mcptest/tests/playback",
+    ),
     (
         "docs/recording.md",
         "file: suites/orders.yml",

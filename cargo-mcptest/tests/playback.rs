@@ -1,0 +1,284 @@
+//! The agent's own code, run against its recordings: what it does differently is red, and what means nothing is not.
+//! The agent is this executable, started as a program once more; `AGENT_CHANGE` says how its code was changed.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
+use std::process::Command;
+
+use e2e_support::folder::Folder;
+use e2e_support::process::{Finished, command, run};
+use scripted_provider::{Provider, Script};
+use serde_json::{Value, json};
+
+/// What authorises with the scripted provider.
+const KEY: &str = "sk-test-playback-7d20f";
+
+/// The agent: a loop over two tools of its own, one of which fails for order 8.
+#[test]
+#[ignore = "the agent of the other tests, which they start"]
+fn agent() {
+    let Ok(base) = std::env::var("OPENAI_BASE_URL") else {
+        return;
+    };
+    let change = std::env::var("AGENT_CHANGE").unwrap_or_default();
+    let change = |name: &str| change.split(", ").any(|one| one == name);
+    let key = std::env::var("OPENAI_API_KEY").unwrap_or_default();
+    // A real key in the environment is not seen while a recording is played.
+    let plays = std::env::var("MCPTEST_MODE").unwrap() == "play";
+    assert_eq!(plays, key != KEY, "{key}");
+    let system = if change("another system prompt") {
+        "You are a quick refund clerk."
+    } else {
+        "You are a refund clerk."
+    };
+    let mut messages = vec![
+        json!({ "role": "system", "content": system }),
+        json!({ "role": "user", "content": std::env::var("MCPTEST_PROMPT").unwrap() }),
+    ];
+    let tool = |name: &str, text: &str| {
+        let schema = json!({ "type": "object", "properties": { "order": { "type": "integer" } } });
+        json!({ "type": "function", "function": { "name": name, "description": text, "parameters": schema } })
+    };
+    let mut tools = vec![
+        tool("get_order", "Looks an order up."),
+        tool("refund", "Pays it back."),
+    ];
+    if change("a tool removed") {
+        tools.pop();
+    }
+    let ask = |messages: &[Value]| {
+        let body = json!({ "model": "gpt-5", "messages": messages, "tools": tools });
+        let mut answer = ureq::post(format!("{base}/chat/completions"))
+            .header("content-type", "application/json")
+            .header("authorization", format!("Bearer {key}"))
+            .send(body.to_string())
+            .unwrap();
+        let answer: Value =
+            serde_json::from_str(&answer.body_mut().read_to_string().unwrap()).unwrap();
+        answer["choices"][0]["message"].clone()
+    };
+    let run = |call: &Value| {
+        let mut args: Value =
+            serde_json::from_str(call["function"]["arguments"].as_str().unwrap()).unwrap();
+        if change("an argument changed") {
+            args["order"] = json!(args["order"].as_u64().unwrap() + 1);
+        }
+        match args["order"].as_u64() {
+            Some(8) if change("an error swallowed") => {
+                json!({ "order": 8, "status": "ok" }).to_string()
+            }
+            Some(order) if change("another field") => {
+                json!({ "id": order, "status": "delivered" }).to_string()
+            }
+            Some(8) => "Error: there is no order 8".to_owned(),
+            // Another order of keys is the same value.
+            Some(order) if change("another order of keys") => {
+                format!("{{\"status\":\"delivered\", \"order\":{order}}}")
+            }
+            order => json!({ "order": order, "status": "delivered" }).to_string(),
+        }
+    };
+    if change("a log line") {
+        println!("asking");
+        eprintln!("asking");
+    }
+    for turn in 0.. {
+        let message = ask(&messages);
+        if change("a call too many") {
+            ask(&messages);
+        }
+        messages.push(message.clone());
+        let mut calls = message["tool_calls"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        if calls.is_empty() || (change("a call too few") && turn == 1) {
+            break;
+        }
+        if change("calls awaited in another order") {
+            calls.reverse();
+        }
+        for call in calls {
+            let content = run(&call);
+            messages
+                .push(json!({ "role": "tool", "tool_call_id": call["id"], "content": content }));
+        }
+    }
+    assert!(!change("a crash at the end"), "the agent gave up");
+}
+
+/// The agent as words of YAML.
+fn program() -> Value {
+    let agent = std::env::current_exe().unwrap();
+    json!([
+        agent.display().to_string(),
+        "--exact",
+        "agent",
+        "--ignored",
+        "--nocapture"
+    ])
+}
+
+fn suite(playback: &str) -> String {
+    format!(
+        "agents:\n- name: Refund agent\n  model: gpt-5\n  prompt: Where are 7 and 8?\n  runs: 2\n  command: {}\n  \
+         expect: [{{ target: final_response, matcher: {{ contains: 7 }} }}]\n  trajectory: {{ mode: superset, calls: [{{ name: get_order }}, {{ name: get_order }}] }}\n  playback: {playback}\n",
+        program()
+    )
+}
+
+/// A folder with two recorded runs: calls in parallel, and one after the other.
+fn recorded(playback: &str) -> Folder {
+    let call = |order: u32| json!({ "name": "get_order", "args": { "order": order } });
+    let asks =
+        |calls: Value| json!({ "calls": calls, "usage": { "prompt": 100, "completion": 10 } });
+    let says = |text: &str| json!({ "text": text, "usage": { "prompt": 150, "completion": 8 } });
+    let script = json!({ "key": KEY, "conversations": [{ "user": "Where are 7 and 8?", "model": "gpt-5", "runs": [
+        [asks(json!([call(7), call(8)])), asks(json!([call(7)])), says("Only 7 is there.")],
+        [asks(json!([call(7)])), asks(json!([call(8)])), says("7 was delivered.")],
+    ] }] });
+    let model = Provider::start(Script::from_json(&script.to_string()).unwrap()).unwrap();
+    let folder = Folder::new().with("suites/refunds.yml", suite(playback));
+    let mut record = mcptest(&folder, "", &["record"]);
+    record.env("OPENAI_BASE_URL", format!("{}/v1", model.url()));
+    run(&mut record).exits(0);
+    folder
+}
+
+fn mcptest(folder: &Folder, change: &str, arguments: &[&str]) -> Command {
+    let mut command: Command = command(env!("CARGO_BIN_EXE_cargo-mcptest"), folder.path());
+    command.arg("mcptest").args(arguments);
+    command
+        .env("AGENT_CHANGE", change)
+        .env("OPENAI_API_KEY", KEY);
+    command
+}
+
+fn plays(folder: &Folder, change: &str) -> Finished {
+    run(&mut mcptest(folder, change, &["test", "::playback"]))
+}
+
+#[test]
+fn each_change_of_the_code_is_red_with_its_place_and_what_means_nothing_stays_green() {
+    let folder = recorded("{}");
+    for (change, told) in [
+        (
+            "another system prompt",
+            "in every run: model call 1 of 3: the system prompt differs (`system_prompt`; recorded at `system_prompt`)",
+        ),
+        (
+            "a tool removed",
+            "in every run: model call 1 of 3: the tool `refund` is no longer offered (`tools[refund]`)",
+        ),
+        (
+            "an argument changed",
+            "model call 2 of 3: the result of `get_order` differs (`tool_results[0]`; recorded at `trace.tool_calls[0]`)",
+        ),
+        (
+            "an error swallowed",
+            "model call 2 of 3: the result of `get_order` differs (`tool_results[1]`; recorded at `trace.tool_calls[1]`)",
+        ),
+        (
+            "a call too many",
+            "in every run: model call 1 of 3: it was asked again, though it had been answered (`model_calls[0]`)",
+        ),
+        (
+            "a call too few",
+            "in every run: model call 3 of 3: the recorded answer was never asked for (`model_calls[2]`)",
+        ),
+    ] {
+        let red = plays(&folder, change).exits(101);
+        assert!(red.stdout.contains(told), "{change}\n{red}");
+        assert!(
+            red.stdout
+                .contains("MCPTEST_RECORD=all cargo mcptest test --exact refunds::refund_agent"),
+            "{red}"
+        );
+    }
+    for change in [
+        "",
+        "another order of keys",
+        "a log line",
+        "calls awaited in another order",
+    ] {
+        plays(&folder, change).exits(0);
+    }
+    // The diff shows both values.
+    let red = plays(&folder, "another system prompt").exits(101);
+    assert!(red.stdout.contains("-You are a refund clerk.\n"), "{red}");
+    assert!(
+        red.stdout.contains("+You are a quick refund clerk.\n"),
+        "{red}"
+    );
+}
+
+#[test]
+fn the_guide_shows_a_red_case_as_it_is() {
+    let folder = recorded("{}");
+    let red = plays(&folder, "another system prompt, another field").exits(101);
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/playback.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let (_, block) = page
+        .split_once("<!-- shown: playback -->\n```text\n")
+        .unwrap();
+    let (block, _) = block.split_once("\n```").unwrap();
+    for line in block.lines() {
+        assert!(red.stdout.contains(&format!("{line}\n")), "{line}\n{red}");
+    }
+}
+
+#[test]
+fn what_is_ignored_stays_green_and_the_rest_does_not() {
+    let folder = recorded("{ ignore: [system_prompt], mask: ['quick '] }");
+    plays(&folder, "another system prompt").exits(0);
+    plays(&folder, "a tool removed").exits(101);
+    let folder = recorded("{ ignore_paths: ['tool_results[*].status'] }");
+    plays(&folder, "an argument changed").exits(101);
+}
+
+#[test]
+fn code_that_fails_at_the_end_is_red_though_it_asked_what_was_recorded() {
+    let folder = recorded("{}");
+    let red = plays(&folder, "a crash at the end").exits(101);
+    assert!(
+        red.stdout
+            .contains("the program ended with exit status: 101"),
+        "{red}"
+    );
+    assert!(red.stdout.contains("the agent gave up"), "{red}");
+}
+
+#[test]
+fn a_gate_that_holds_for_the_recording_and_not_for_the_played_run_is_told() {
+    let folder = recorded(
+        "{ expect: [{ target: playback.divergences, matcher: { max: 9 } }, { target: playback.passed, matcher: { exact: 1 } }] }",
+    );
+    let red = plays(&folder, "a call too few").exits(101);
+    assert!(
+        red.stdout
+            .contains("what holds for the recording and not for the run that the code made"),
+        "{red}"
+    );
+    let data = run(&mut mcptest(
+        &folder,
+        "a call too few",
+        &["report", "--format", "json"],
+    ))
+    .exits(1);
+    let data: Value = serde_json::from_str(&data.stdout).unwrap();
+    assert!(data.to_string().contains("refunds::refund_agent::playback"));
+}
+
+#[test]
+fn an_agent_without_code_of_its_own_cannot_be_played() {
+    let folder = recorded("{}");
+    folder.write(
+        "suites/refunds.yml",
+        suite("{}").replace(&format!("  command: {}\n", program()), ""),
+    );
+    let red = plays(&folder, "").exits(101);
+    assert!(
+        red.stdout
+            .contains("`playback` runs the agent's own code, and nobody said what that is"),
+        "{red}"
+    );
+}

@@ -1,0 +1,194 @@
+//! Recorded runs played to the agent's own code: all runs of an agent at once, each once.
+
+use std::sync::{Arc, OnceLock};
+use std::thread;
+
+use mcptest_suite::model::Agent;
+use mcptest_suite::{Diagnostic, Span, Subject};
+
+use super::agent_runs::AgentRuns;
+use super::loaded::LoadedSuite;
+use crate::eval::PlaybackOptions;
+use crate::gate::{Player, Unplayable};
+use crate::record::{Live, LiveError, PlayRequest, PlayedRun};
+
+/// The most runs of an agent that are played at once.
+const AT_ONCE: usize = 8;
+
+/// Who runs an agent's own code.
+pub(crate) enum Driver {
+    /// This does.
+    Code(Arc<dyn Live>),
+    /// It has a `command:`, and this build cannot run one.
+    #[cfg(not(feature = "session"))]
+    WithoutFeature,
+    /// Its function is in the tests of its crate, which this program does not know.
+    Elsewhere,
+    /// It has none.
+    None,
+}
+
+impl Driver {
+    pub(crate) fn of(suite: &LoadedSuite, subject: Subject) -> Self {
+        let agent = suite.agent(subject);
+        if let Some(function) = suite.functions().of(agent) {
+            return Self::Code(Arc::clone(function));
+        }
+        match (&agent.command, suite.is_looked_at()) {
+            (Some(_), _) => Self::commands(),
+            (None, true) => Self::Elsewhere,
+            (None, false) => Self::None,
+        }
+    }
+
+    #[cfg(feature = "session")]
+    fn commands() -> Self {
+        Self::Code(Arc::new(crate::record::command::Commands))
+    }
+
+    #[cfg(not(feature = "session"))]
+    fn commands() -> Self {
+        Self::WithoutFeature
+    }
+
+    /// The player of an agent's runs, where there is one.
+    pub(crate) fn player<'a>(
+        &self,
+        suite: &'a LoadedSuite,
+        subject: Subject,
+        runs: &'a AgentRuns,
+    ) -> Option<AgentPlayer<'a>> {
+        match self {
+            Self::Code(driver) => Some(AgentPlayer::new(suite, subject, runs, Arc::clone(driver))),
+            _ => None,
+        }
+    }
+
+    /// Why nothing plays the runs of an agent; an error is a failure, and the rest nobody here can tell.
+    pub(crate) fn idle(&self, agent: &Agent, gate: Span) -> Option<Result<String, Diagnostic>> {
+        let problem = |message: &str| Diagnostic::at(gate, message.to_owned());
+        match self {
+            Self::Code(_) => None,
+            #[cfg(not(feature = "session"))]
+            Self::WithoutFeature => Some(Err(problem(
+                "this build cannot run the agent's own code: the feature `session` is off",
+            )
+            .help("write in Cargo.toml: mcptest-harness = { version = \"0.1\", features = [\"session\"] }"))),
+            Self::Elsewhere => Some(Ok(format!(
+                "`{}` has no `command:`; where it is a function of its crate, `cargo test` plays it",
+                agent.name.value
+            ))),
+            Self::None => Some(Err(problem(
+                "`playback` runs the agent's own code, and nobody said what that is",
+            )
+            .help("add `command: [program, argument]` to the agent, or give its function to the harness: `mcptest::harness!().agent(run)`"))),
+        }
+    }
+}
+
+/// Plays the runs of an agent, when the first of them is asked for.
+pub(crate) struct AgentPlayer<'a> {
+    suite: &'a LoadedSuite,
+    subject: Subject,
+    runs: &'a AgentRuns,
+    driver: Arc<dyn Live>,
+    played: OnceLock<Vec<Result<PlayedRun, Unplayable>>>,
+}
+
+impl<'a> AgentPlayer<'a> {
+    pub(crate) fn new(
+        suite: &'a LoadedSuite,
+        subject: Subject,
+        runs: &'a AgentRuns,
+        driver: Arc<dyn Live>,
+    ) -> Self {
+        Self {
+            suite,
+            subject,
+            runs,
+            driver,
+            played: OnceLock::new(),
+        }
+    }
+
+    fn play_all(&self, options: &PlaybackOptions) -> Vec<Result<PlayedRun, Unplayable>> {
+        let runs = self.runs.runs();
+        let agent = self.suite.agent(self.subject);
+        let one_by_one = self
+            .driver
+            .plays()
+            .is_none_or(|code| code.one_by_one(agent));
+        let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let at_once = if one_by_one {
+            1
+        } else {
+            (2 * cores).min(AT_ONCE)
+        };
+        let next = std::sync::atomic::AtomicUsize::new(0);
+        let slots: Vec<OnceLock<Result<PlayedRun, Unplayable>>> =
+            runs.iter().map(|_| OnceLock::new()).collect();
+        thread::scope(|scope| {
+            for _ in 0..at_once.min(runs.len()) {
+                scope.spawn(|| {
+                    loop {
+                        let place = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                        let Some(slot) = slots.get(place) else { return };
+                        _ = slot.set(self.play(place, options));
+                    }
+                });
+            }
+        });
+        let nothing = || Err(unplayable(LiveError::new("the run was not played")));
+        let slots = slots.into_iter();
+        slots
+            .map(|slot| slot.into_inner().unwrap_or_else(nothing))
+            .collect()
+    }
+
+    fn play(&self, place: usize, options: &PlaybackOptions) -> Result<PlayedRun, Unplayable> {
+        let run = &self.runs.runs()[place];
+        let Some(cassette) = run.cassette() else {
+            return Err(unplayable(LiveError::new(
+                "the recording cannot be read again",
+            )));
+        };
+        let request = PlayRequest {
+            suite: &self.suite.suite,
+            agent: self.suite.agent(self.subject),
+            model: self.subject.model,
+            cassette: &cassette,
+            origin: &run.origin,
+            redact: self.suite.redact(),
+            options,
+        };
+        let code = self.driver.plays();
+        let code =
+            code.ok_or_else(|| unplayable(LiveError::new("the agent has no code of its own")))?;
+        code.play(&request).map_err(unplayable)
+    }
+}
+
+impl Player for AgentPlayer<'_> {
+    fn played(&self, run: usize, options: &PlaybackOptions) -> Result<&PlayedRun, Unplayable> {
+        let all = self.played.get_or_init(|| self.play_all(options));
+        match all.get(run) {
+            Some(Ok(played)) => Ok(played),
+            Some(Err(why)) => Err(why.clone()),
+            None => Err(unplayable(LiveError::new("there is no such run"))),
+        }
+    }
+
+    fn command(&self) -> String {
+        self.suite.command(self.subject)
+    }
+}
+
+fn unplayable(error: LiveError) -> Unplayable {
+    let shown = error.shown.iter().flat_map(|shown| shown.lines());
+    let notes = error.note.iter().map(String::as_str);
+    Unplayable {
+        found: error.problem,
+        details: shown.chain(notes).map(str::to_owned).collect(),
+        help: error.help,
+    }
+}

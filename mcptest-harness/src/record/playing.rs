@@ -1,0 +1,180 @@
+//! Recorded runs played to an agent's own code: its program, or its async function.
+
+use std::time::Duration;
+
+use mcptest_session::driver;
+use mcptest_session::handle::AgentSession;
+use mcptest_session::play::{PlayOptions, PlaySession, PlayedRun as Ran, Recording};
+use mcptest_session::record::RunOptions;
+use mcptest_suite::model::Agent;
+use mcptest_trace::record::environment::{secrets_by_name, usual_secrets, variables};
+use mcptest_trace::record::redact::Redactor;
+
+use super::command::{Commands, command_of, folder, set_back};
+use super::function::Function;
+use super::{LiveError, PlayRequest, PlayedRun, Plays, RunRequest};
+use crate::trace::parse_run;
+
+impl Plays for Commands {
+    fn play(&self, request: &PlayRequest<'_>) -> Result<PlayedRun, LiveError> {
+        let PlayRequest { suite, agent, .. } = *request;
+        let command = command_of(agent)?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| no_runtime(&error))?;
+        let (played, ended) = runtime.block_on(async {
+            if let Some(before) = &command.before {
+                set_back(command, suite, before).await?;
+            }
+            let session = session(request).await?;
+            let words = command.command.iter().cloned();
+            let mut program = session.command(words, folder(command, suite));
+            program.time_limit = Some(limit(request));
+            let ended = driver::run(&program)
+                .await
+                .map_err(|error| LiveError::new(error.to_string()).at(command.span))?;
+            let mut run = run_options(request);
+            if command.closing_is_stdout {
+                run.closing = Some(ended.said.last().unwrap_or(&ended.stdout).clone());
+            }
+            let redactor = redactor(request)?;
+            Ok((session.finish_command(&ended, run, Some(&redactor)), ended))
+        })?;
+        let said = ended.to_string();
+        let how = said
+            .split_once("; on standard error:")
+            .map_or(said.as_str(), |(how, _)| how);
+        let how = (!ended.is_success()).then(|| how.to_owned());
+        made(request, played, how, ended.stderr)
+    }
+
+    fn one_by_one(&self, agent: &Agent) -> bool {
+        agent
+            .command
+            .as_ref()
+            .is_some_and(|command| command.before.is_some())
+    }
+}
+
+impl Plays for Function {
+    fn play(&self, request: &PlayRequest<'_>) -> Result<PlayedRun, LiveError> {
+        // A function may block its thread; the address is served by another.
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .map_err(|error| no_runtime(&error))?;
+        let (played, how) = runtime.block_on(async {
+            let session = session(request).await?;
+            let ran = self.call(AgentSession::played(&session));
+            let (exit, stopped, how) = match tokio::time::timeout(limit(request), ran).await {
+                Ok(Ok(())) => (0, None, None),
+                Ok(Err(error)) => (
+                    1,
+                    Some("error"),
+                    Some(format!("the agent's own function failed: {error}")),
+                ),
+                Err(_) => (
+                    124,
+                    Some("time_budget"),
+                    Some("the agent's own function took too long".to_owned()),
+                ),
+            };
+            let redactor = redactor(request)?;
+            Ok((
+                session.finish(exit, stopped, run_options(request), Some(&redactor)),
+                how,
+            ))
+        })?;
+        made(request, played, how, Vec::new())
+    }
+
+    fn one_by_one(&self, _: &Agent) -> bool {
+        false
+    }
+}
+
+fn no_runtime(error: &std::io::Error) -> LiveError {
+    LiveError::new(format!("no runtime could be started: {error}"))
+}
+
+/// How long a played run may take.
+fn limit(request: &PlayRequest<'_>) -> Duration {
+    // A limit that no clock reaches is none.
+    Duration::try_from_secs_f64(request.options.timeout_s).unwrap_or(Duration::from_hours(24 * 365))
+}
+
+fn asked(request: &PlayRequest<'_>) -> RunRequest {
+    RunRequest::new(request.agent, &request.agent.models[request.model].value, 0)
+}
+
+async fn session(request: &PlayRequest<'_>) -> Result<PlaySession, LiveError> {
+    let recording = Recording::of(request.cassette)
+        .map_err(|error| LiveError::new(format!("{}: {error}", request.origin)))?;
+    let mut options = PlayOptions::new(request.options.clone()).map_err(LiveError::new)?;
+    let asked = asked(request);
+    options.servers = asked.servers;
+    let session = PlaySession::start(recording, options, asked.user_turns).await;
+    session.map_err(|error| LiveError::new(format!("no port can be listened at: {error}")))
+}
+
+fn run_options(request: &PlayRequest<'_>) -> RunOptions {
+    let asked = asked(request);
+    let mut run = RunOptions::default();
+    run.agent = asked.agent;
+    run.model = Some(asked.model);
+    run.turns = asked.user_turns;
+    run.servers = asked.servers;
+    run
+}
+
+/// What is taken out of a recorded run is taken out of the played one too, so that gates see the same of both.
+fn redactor(request: &PlayRequest<'_>) -> Result<Redactor, LiveError> {
+    let secrets = usual_secrets().chain(secrets_by_name(variables()));
+    let redactor = Redactor::new(secrets, request.redact.to_vec());
+    let redactor = redactor.map_err(|error| LiveError::new(error.to_string()))?;
+    Ok(redactor.with_shapes().with_named())
+}
+
+/// What the code did, with the run that it made. Code that asked nothing at the address was not played at all.
+fn made(
+    request: &PlayRequest<'_>,
+    played: Ran,
+    ended: Option<String>,
+    stderr: Vec<String>,
+) -> Result<PlayedRun, LiveError> {
+    if played.requests == 0 {
+        let why = match &played.cassette {
+            Err(error) => error.to_string(),
+            Ok(_) => String::new(),
+        };
+        let mut problem = why;
+        if played.strangers > 0 {
+            problem += "; requests came to the port of the session under another path: use the whole address";
+        }
+        let mut error = LiveError::new(problem);
+        let shown: Vec<String> = ended.into_iter().chain(stderr).collect();
+        if !shown.is_empty() {
+            error = error.show(shown.join("\n"));
+        }
+        return Err(error);
+    }
+    let run = match played.cassette {
+        Ok(cassette) => {
+            let text = cassette.to_string();
+            let run = parse_run(text.as_bytes(), request.origin);
+            Some(run.map_err(|error| {
+                LiveError::new(format!("the played run cannot be read: {error}"))
+            })?)
+        }
+        // No recorded answer was asked for, which is told as such.
+        Err(_) => None,
+    };
+    Ok(PlayedRun {
+        report: played.report,
+        run,
+        ended,
+        stderr,
+    })
+}
