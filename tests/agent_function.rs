@@ -66,6 +66,34 @@ fn post(url: &str, message: &Value) -> Result<String, String> {
     body.map_err(|error| error.to_string())
 }
 
+/// Asks the model, and pays; what is paid is no matter of a recording that is played.
+async fn pay(session: Session) -> Result<(), String> {
+    let paid = session.tool("pay", json!({ "order": 7 }), async {
+        assert_eq!(
+            session.mode().as_str(),
+            "record",
+            "it paid while it was played"
+        );
+        Ok::<u32, String>(18)
+    });
+    let paid = paid.await.map_err(|error| error.to_string())?;
+    assert_eq!(paid, 18);
+    ask(session.openai_url(), session.prompt()).map(drop)
+}
+
+/// The same, after somebody changed the code.
+async fn pay_otherwise(session: Session) -> Result<(), String> {
+    let paid = session.tool("pay", json!({ "order": 8 }), async {
+        Ok::<u32, String>(18)
+    });
+    let _: Result<u32, _> = paid.await;
+    ask(
+        session.openai_url(),
+        &format!("{} Please.", session.prompt()),
+    )
+    .map(drop)
+}
+
 /// A loop that writes down what it does.
 fn write_down(asked: &RunRequest, run: &mut Recorder) -> Result<(), &'static str> {
     let first = asked.user_turns.first();
@@ -103,6 +131,9 @@ fn runner(folder: &str, drivers: &str) -> ExitCode {
         "a list of two kinds" => {
             harness.agents([("Greeter", boxed(greet)), ("Thrower", boxed(shrug))])
         }
+        "none" => harness,
+        "one that pays" => harness.agents([("Payer", boxed(pay))]),
+        "one that pays otherwise" => harness.agents([("Payer", boxed(pay_otherwise))]),
         "a list beside a loop" => harness.agents([("Greeter", greet)]).record_with(write_down),
         "a name that is misspelt" => harness.agents([("Greetr", greet)]),
         "a name unlike any" => harness.agents([("Accountant", greet)]),
@@ -119,7 +150,11 @@ fn main() -> ExitCode {
     if let Ok(folder) = std::env::var(RUNNER) {
         return runner(&folder, &std::env::var(DRIVERS).unwrap());
     }
-    let tests: [(&str, fn()); 6] = [
+    let tests: [(&str, fn()); 7] = [
+        (
+            "a_recording_is_played_to_a_function",
+            a_recording_is_played_to_a_function,
+        ),
         (
             "functions_are_recorded_and_judged",
             functions_are_recorded_and_judged,
@@ -195,6 +230,31 @@ impl Scene {
         let place = |end: &str| self.folder.at(&format!("suites/cassettes/{stem}{end}"));
         place("").exists() || place(".json").exists()
     }
+}
+
+fn a_recording_is_played_to_a_function() {
+    let scene = Scene::new();
+    let suite = "agents: [{ name: Payer, model: gpt-5, prompt: Say hello., playback: {} }]\n";
+    scene.folder.write("suites/greet.yml", suite);
+    scene.run("one that pays", true, &["payer"]).exits(0);
+    scene.run("one that pays", false, &["payer"]).exits(0);
+    let red = scene
+        .run("one that pays otherwise", false, &["payer"])
+        .exits(101);
+    for told in [
+        "model call 1 of 1: turn 1 of the user differs",
+        "`pay` was not called with these arguments; a recorded call has {\"order\":7}",
+        "the recorded call of the tool `pay` is not made",
+        "record anew: MCPTEST_RECORD=all cargo test -p greeter -- --exact greet::payer",
+    ] {
+        assert!(red.stdout.contains(told), "{told}\n{red}");
+    }
+    // A build that knows no function cannot play it.
+    let unknown = scene.run("none", false, &["payer::playback"]).exits(101);
+    assert!(
+        unknown.stdout.contains("nobody said what that is"),
+        "{unknown}"
+    );
 }
 
 fn functions_are_recorded_and_judged() {

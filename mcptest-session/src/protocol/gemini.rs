@@ -184,7 +184,9 @@ fn numbered(name: &str, number: usize) -> String {
 
 /// Whether an identifier stands for none.
 pub(crate) fn is_numbered(id: &str) -> bool {
-    let rest = id.strip_prefix(NAME).and_then(|rest| rest.strip_prefix(':'));
+    let rest = id
+        .strip_prefix(NAME)
+        .and_then(|rest| rest.strip_prefix(':'));
     rest.is_some_and(|rest| rest.contains(':'))
 }
 
