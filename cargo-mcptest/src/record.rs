@@ -197,6 +197,12 @@ pub(crate) fn child() -> Option<ExitCode> {
     let folder = asked.folder.to_string_lossy();
     let harness = Harness::new(&folder, &asked.package);
     let harness = asked.roots.into_iter().fold(harness, Harness::root);
+    // Tests of a package may have agents that are functions.
+    let harness = if asked.package.is_empty() {
+        harness
+    } else {
+        harness.with_functions_elsewhere()
+    };
     let harness = match asked.command.as_slice() {
         [] => harness,
         _ => harness.record_by(asked.command),

@@ -11,13 +11,18 @@ use mcptest_suite::{Diagnostic, LoadError, escape_line, nearest, quoted_list};
 
 use crate::record::Live;
 
-/// Agents that are functions, each with its name; one without a name is every agent.
+/// Agents that are functions.
 #[derive(Clone, Default)]
-pub(crate) struct AgentFunctions(Vec<(Option<String>, Arc<dyn Live>)>);
+pub(crate) struct AgentFunctions {
+    /// Each with its name; one without a name is every agent.
+    known: Vec<(Option<String>, Arc<dyn Live>)>,
+    /// There may be others in a program that is not this one.
+    elsewhere: bool,
+}
 
 impl fmt::Debug for AgentFunctions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = self.0.iter().map(|(name, _)| name);
+        let names = self.known.iter().map(|(name, _)| name);
         f.debug_list().entries(names).finish()
     }
 }
@@ -25,19 +30,32 @@ impl fmt::Debug for AgentFunctions {
 impl AgentFunctions {
     /// One function, which is every agent.
     pub(crate) fn every(function: Arc<dyn Live>) -> Self {
-        Self(vec![(None, function)])
+        Self {
+            known: vec![(None, function)],
+            elsewhere: false,
+        }
     }
 
     /// One function more; without a name it is every agent that no other is.
     #[cfg(feature = "session")]
     pub(crate) fn add(&mut self, name: Option<String>, function: Arc<dyn Live>) {
-        self.0.push((name, function));
+        self.known.push((name, function));
+    }
+
+    /// There may be functions in the tests of the crate, which this program does not know.
+    pub(crate) fn set_elsewhere(&mut self) {
+        self.elsewhere = true;
+    }
+
+    /// Whether there may be others in another program.
+    pub(crate) fn are_elsewhere(&self) -> bool {
+        self.elsewhere
     }
 
     /// The function that is an agent.
     pub(crate) fn of(&self, agent: &Agent) -> Option<&Arc<dyn Live>> {
         let named = |wanted: Option<&str>| {
-            let mut functions = self.0.iter();
+            let mut functions = self.known.iter();
             functions.find(|(name, _)| name.as_deref() == wanted)
         };
         let found = named(Some(&agent.name.value)).or_else(|| named(None));
@@ -48,7 +66,7 @@ impl AgentFunctions {
     ///
     /// `own_loop`: whether a loop of one's own records too.
     pub(crate) fn check(&self, own_loop: bool) -> Result<(), String> {
-        let names = || self.0.iter().map(|(name, _)| name.as_deref());
+        let names = || self.known.iter().map(|(name, _)| name.as_deref());
         for (index, name) in names().enumerate() {
             if !names().take(index).any(|earlier| earlier == name) {
                 continue;
@@ -74,7 +92,7 @@ impl AgentFunctions {
     ) -> Result<(), String> {
         let mut known: Vec<&str> = agents.map(|agent| agent.name.value.as_str()).collect();
         known.dedup();
-        let mut names = self.0.iter().filter_map(|(name, _)| name.as_deref());
+        let mut names = self.known.iter().filter_map(|(name, _)| name.as_deref());
         let Some(unknown) = names.find(|name| !known.contains(name)) else {
             return Ok(());
         };

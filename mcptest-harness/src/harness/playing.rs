@@ -34,7 +34,10 @@ impl Driver {
         if let Some(function) = suite.functions().of(agent) {
             return Self::Code(Arc::clone(function));
         }
-        match (&agent.command, suite.is_looked_at()) {
+        match (
+            &agent.command,
+            suite.is_looked_at() || suite.functions().are_elsewhere(),
+        ) {
             (Some(_), _) => Self::commands(),
             (None, true) => Self::Elsewhere,
             (None, false) => Self::None,

@@ -96,6 +96,13 @@ impl Harness {
 
     #[doc(hidden)]
     #[must_use]
+    pub fn with_functions_elsewhere(mut self) -> Self {
+        self.functions.set_elsewhere();
+        self
+    }
+
+    #[doc(hidden)]
+    #[must_use]
     pub fn record_by(mut self, program: Vec<String>) -> Self {
         self.program = program;
         self
