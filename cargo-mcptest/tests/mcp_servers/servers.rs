@@ -111,11 +111,21 @@ fn two_servers_of_one_variable_do_not_load() {
         shared.replace("servers: [desk, far]", "servers: [desk-2, desk_2]"),
     );
     let said = run(&mut mcptest(&folder, None, &["test"])).exits(101);
-    assert!(
-        said.stdout
-            .contains("would have one variable: MCPTEST_MCP_DESK_2"),
-        "{said}"
-    );
+    let told = "would have one variable: MCPTEST_MCP_DESK_2";
+    assert!(said.stdout.contains(told), "{said}");
+    // The program may stand in the command.
+    let text = std::fs::read_to_string(folder.at("suites/desk.yml")).unwrap();
+    let without = text.lines().filter(|line| !line.starts_with("  command:"));
+    let without: Vec<&str> = without.collect();
+    folder.write("suites/desk.yml", without.join("\n"));
+    let record = ["record", "--", "sh", "-c", "exit 1"];
+    let said = run(&mut mcptest(
+        &folder,
+        Some(&provider(&[json!([says("x")])], &[])),
+        &record,
+    ))
+    .exits(1);
+    assert!(said.stdout.contains(told), "{said}");
 }
 
 #[test]

@@ -31,6 +31,7 @@ impl Live for Commands {
     fn prepare(&self, suite: &Suite, agent: &Agent, model: usize) -> Result<(), LiveError> {
         let command = command_of(agent)?;
         ready(suite, agent, model)?;
+        own_variables(suite, agent)?;
         let provider = agent.models[model].value.provider.as_deref();
         if let Some(provider) = provider
             && upstream(suite, provider).is_none()
@@ -146,6 +147,26 @@ fn servers(suite: &Suite, agent: &Agent) -> Result<Vec<McpServer>, LiveError> {
         Ok(McpServer::new(&wanted.server.name.value, place))
     });
     servers.collect()
+}
+
+/// Each server has a variable of its own. The suite is looked at when it is loaded, unless its program stands in a
+/// command.
+fn own_variables(suite: &Suite, agent: &Agent) -> Result<(), LiveError> {
+    let servers = servers(suite, agent)?;
+    for (place, server) in servers.iter().enumerate() {
+        let variable = server.variable();
+        let mut before = servers[..place].iter();
+        if let Some(first) = before.find(|other| other.variable() == variable) {
+            let problem = format!(
+                "the servers `{}` and `{}` would have one variable: {variable}",
+                first.name, server.name
+            );
+            return Err(LiveError::new(problem).help(
+                "rename one of them: the program takes the address of each from its variable",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Waits until the servers are for this run.

@@ -113,3 +113,69 @@ impl Order {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use mcptest_trace::eval::{Fault, FaultKind, FaultPlan};
+    use serde_json::json;
+
+    use super::*;
+    use crate::exchange::{Call, Part, Said};
+    use crate::record::{Observed, Outcome};
+
+    /// The log of a model that asked for two calls at once.
+    fn two_calls() -> Log {
+        let call = |order: u64| {
+            Part::Call(Call {
+                id: Some(format!("c{order}")),
+                name: "desk_find".to_owned(),
+                args: json!({ "order": order }),
+                ..Call::default()
+            })
+        };
+        let said = Said {
+            parts: vec![call(1), call(2)],
+            ..Said::default()
+        };
+        let log = Log::default();
+        let place = log.begin(Observed {
+            protocol: None,
+            method: "POST".to_owned(),
+            path: "/openai/v1/chat/completions".to_owned(),
+            query: None,
+            digest: String::new(),
+            asked: None,
+            asked_at: 1,
+            ended_at: None,
+            outcome: Outcome::Open,
+            gone: false,
+        });
+        let broken = None;
+        log.end(place, 2, false, Outcome::Said { said, broken });
+        log
+    }
+
+    #[test]
+    fn calls_count_as_the_model_asked_for_them_and_not_as_they_arrive() {
+        let seen = Seen::default();
+        let arrives = |order: &mut Order, number: u64| {
+            order.arrives(&seen, "desk", "find", &json!({ "order": number }))
+        };
+        let fault = Fault::new("flaky", FaultKind::RecoverAfter { failures: 1 });
+        let plan = Decisions::new(FaultPlan::new(vec![fault.with_server("desk")]));
+        let mut faults = Order::new(two_calls(), Some(plan), None);
+        assert_eq!(arrives(&mut faults, 2), Fate::Passes);
+        assert_eq!(
+            faults.missed(&seen),
+            Some(("flaky".to_owned(), "desk_find".to_owned()))
+        );
+        assert!(matches!(arrives(&mut faults, 1), Fate::Struck { .. }));
+        assert_eq!(faults.missed(&seen), None);
+        // A call that nobody asked for, or that was made already.
+        assert_eq!(arrives(&mut faults, 1), Fate::Unasked);
+        assert_eq!(arrives(&mut faults, 3), Fate::Unasked);
+        let mut capped = Order::new(two_calls(), None, Some(1));
+        assert_eq!(arrives(&mut capped, 2), Fate::Refused);
+        assert_eq!(arrives(&mut capped, 1), Fate::Passes);
+    }
+}

@@ -19,7 +19,8 @@ fn a_server_over_standard_streams() {
     println!("starting");
     let mut count = 0;
     let mut greeted = 0;
-    for line in std::io::stdin().lock().lines() {
+    let mut lines = std::io::stdin().lock().lines();
+    while let Some(line) = lines.next() {
         let line = line.unwrap();
         let message: Value = serde_json::from_str(&line).unwrap();
         let id = line
@@ -43,6 +44,13 @@ fn a_server_over_standard_streams() {
                     format!(r#"{{"content":[{{"type":"text","text":"count {count}"}}],"isError":false,"own":{{"big":1180591620717411303424}}}}"#)
                 }
                 "fail" => r#"{"content":[{"type":"text","text":"it is shipped"}],"isError":true}"#.to_owned(),
+                "ask" => {
+                    // It asks the client something itself, and says what the client answered.
+                    println!(r#"{{"jsonrpc":"2.0","id":"own-1","method":"roots/list"}}"#);
+                    let said: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+                    let name = said["result"]["roots"][0]["name"].as_str().unwrap();
+                    format!(r#"{{"content":[{{"type":"text","text":"your root is {name}"}}]}}"#)
+                }
                 "leave" => std::process::exit(3),
                 "babble" => {
                     println!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#);
@@ -558,4 +566,46 @@ fn a_run_makes_no_more_calls_than_it_may() {
             .len(),
         2
     );
+}
+
+/// What a server asks of its client arrives there while a call waits, and the client's answer arrives at the server.
+#[test]
+fn a_server_may_ask_its_client_in_the_middle_of_a_call() {
+    let provider = provider(&script(&[]));
+    let mut options = options(&provider);
+    options.mcp_servers = vec![server("own")];
+    block_on(async {
+        let session = Session::record(options).await.unwrap();
+        let mut client = McpClient::new(&session, "own", true);
+        client.open().await;
+        let call = r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"ask","arguments":{}}}"#;
+        let mut answer = client
+            .http
+            .post(&client.url)
+            .header("accept", "application/json, text/event-stream")
+            .header("mcp-session-id", client.session.clone().unwrap())
+            .body(call)
+            .send()
+            .await
+            .unwrap();
+        let first = answer.chunk().await.unwrap().unwrap();
+        assert!(
+            String::from_utf8_lossy(&first).contains("roots/list"),
+            "{first:?}"
+        );
+        let (status, _) = client
+            .send(r#"{"jsonrpc":"2.0","id":"own-1","result":{"roots":[{"uri":"file:///r","name":"here"}]}}"#)
+            .await;
+        assert_eq!(status, 202);
+        let mut rest = Vec::new();
+        while let Some(chunk) = answer.chunk().await.unwrap() {
+            rest.extend_from_slice(&chunk);
+        }
+        let rest = String::from_utf8(rest).unwrap();
+        assert!(
+            rest.contains("your root is here")
+                && rest.contains("\"id\": 5") | rest.contains("\"id\":5"),
+            "{rest}"
+        );
+    });
 }
