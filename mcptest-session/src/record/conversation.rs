@@ -157,11 +157,18 @@ pub(super) fn sorted(observed: &[Observed]) -> Calls {
     calls
 }
 
+/// The talk that the provider holds, and to which a request adds: a conversation of Responses.
+fn held_talk(asked: &Question) -> Option<&str> {
+    let talk = asked.parameters.get("conversation")?;
+    talk.as_str().or_else(|| talk.get("id")?.as_str())
+}
+
 /// What each request asked, with the talk that it stands for: what an answer before it held, and items that
 /// stand there by their identifiers alone.
 fn whole_talks(observed: &[Observed]) -> Vec<Option<Question>> {
     let mut whole: Vec<Option<Question>> = Vec::new();
     let mut answers: HashMap<&str, usize> = HashMap::new();
+    let mut held: HashMap<String, usize> = HashMap::new();
     let mut items: HashMap<&str, Arc<Item>> = HashMap::new();
     let mut said: HashMap<usize, Arc<Item>> = HashMap::new();
     for (place, one) in observed.iter().enumerate() {
@@ -175,6 +182,7 @@ fn whole_talks(observed: &[Observed]) -> Vec<Option<Question>> {
         };
         let mut talk: Vec<Arc<Item>> = Vec::new();
         let before = asked.previous.as_deref().and_then(|id| answers.get(id));
+        let before = before.or_else(|| held.get(held_talk(&asked)?));
         if let Some(before) = before
             && let Some(Some(earlier)) = whole.get(*before)
         {
@@ -201,6 +209,8 @@ fn whole_talks(observed: &[Observed]) -> Vec<Option<Question>> {
         whole.push(Some(asked));
         if let Outcome::Said { said, .. } = &one.outcome {
             answers.extend(said.id.as_deref().map(|id| (id, place)));
+            let talk = whole[place].as_ref().and_then(held_talk);
+            held.extend(talk.map(|id| (id.to_owned(), place)));
             let mut rest = said.parts.as_slice();
             for item in &said.items {
                 let (own, after) = rest.split_at(item.parts.min(rest.len()));

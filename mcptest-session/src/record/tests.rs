@@ -2,6 +2,7 @@
 
 mod conversations;
 mod runs;
+mod talks;
 
 use serde_json::{Value, json};
 
