@@ -170,7 +170,9 @@ fn is_wanted(entry: &DirEntry, root: &Path) -> bool {
                 .canonicalize()
                 .is_ok_and(|target| !target.starts_with(root))
     };
-    !name.starts_with('.') && !kept_apart && !outside()
+    // Its suites are those of its own tests, and its target folder is large.
+    let other_package = || entry.file_type().is_dir() && entry.path().join("Cargo.toml").is_file();
+    !name.starts_with('.') && !kept_apart && !outside() && !other_package()
 }
 
 /// Whether a file is named as a suite would be but for the case of its letters, or a `.txt` that an
@@ -192,6 +194,31 @@ fn is_suite(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_suites_of_another_package_are_left_to_its_tests() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |file: &str| {
+            let path = folder.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        };
+        for file in [
+            "examples/Cargo.toml",
+            "examples/a.yml",
+            "examples/other/Cargo.toml",
+            "examples/other/b.yml",
+        ] {
+            write(file);
+        }
+        let found = discover(folder.path(), &["examples".into()]);
+        let names: Vec<&str> = found
+            .suites
+            .iter()
+            .map(|(_, file)| file.shown.as_str())
+            .collect();
+        assert_eq!(names, ["examples/a.yml"]);
+    }
 
     #[test]
     fn a_file_that_is_nearly_a_suite_is_named() {
