@@ -86,8 +86,25 @@ pub(crate) fn executables() -> &'static BTreeMap<String, PathBuf> {
             let fetched = fetched(&[]);
             assert!(fetched.status.success(), "{fetched:?}");
         }
-        workshop::build(&crates())
+        // Each package by itself: built together they share features of libraries, and what the agents' tests bring
+        // would be in programs that know nothing of it.
+        let built = ["agents", "spans"].map(built);
+        built.into_iter().flatten().collect()
     })
+}
+
+/// The executables of a package, by the names of their targets.
+fn built(package: &str) -> BTreeMap<String, PathBuf> {
+    let arguments = ["test", "--no-run", "--message-format=json", "-p", package];
+    let built = workshop::run_cargo(&crates(), &arguments).exits(0);
+    let messages = built.stdout.lines().map(serde_json::from_str::<Value>);
+    let executables = messages.filter_map(|message| {
+        let message = message.unwrap();
+        let executable = message["executable"].as_str()?;
+        let target = message["target"]["name"].as_str()?;
+        Some((target.to_owned(), PathBuf::from(executable)))
+    });
+    executables.collect()
 }
 
 /// The agent's suites and recordings as they are kept.

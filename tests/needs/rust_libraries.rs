@@ -52,13 +52,24 @@ fn asked(library: &str, failure: Option<&Value>, streamed: bool) -> usize {
     provider.requests().len()
 }
 
-/// The version of a library that the agents are built with.
+/// The version of a library that the agents are built with. Where the lock file has several, the agents' own entry says
+/// which is theirs.
 fn version(library: &str) -> String {
     let lock = fs::read_to_string(crates().join("Cargo.lock")).unwrap();
-    let mut packages = lock.split("[[package]]");
-    let named = format!("\nname = \"{library}\"\nversion = \"");
-    let version = packages.find_map(|package| package.strip_prefix(&named)?.split('"').next());
-    version.unwrap().to_owned()
+    let package = |name: &str| {
+        let named = format!("\nname = \"{name}\"\n");
+        let mut packages = lock.split("[[package]]");
+        packages
+            .find(|package| package.starts_with(&named))
+            .unwrap()
+    };
+    let after = |text: &str, begin: &str| {
+        let version = text.split_once(begin)?.1.split('"').next()?;
+        Some(version.to_owned())
+    };
+    let told = after(package("agents"), &format!("\"{library} "));
+    told.or_else(|| after(package(library), "version = \""))
+        .unwrap()
 }
 
 pub(crate) fn they_do_what_the_table_says() {
