@@ -16,3 +16,10 @@ pub type Error = Box<dyn std::error::Error + Send + Sync>;
 
 /// The model that is asked.
 pub const MODEL: &str = "gpt-5";
+
+/// Gives HTTP clients the cryptography of their TLS, which they ask for even on loopback where some other crate of a
+/// build has switched TLS on and chosen none.
+pub(crate) fn provide_cryptography() {
+    // An error says that some other call did it.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}

@@ -69,6 +69,7 @@ fn call(call: &ToolCall) -> ToolResponse {
 }
 
 fn client(base_url: &str) -> Result<Client, Error> {
+    crate::provide_cryptography();
     let base = format!("{base_url}/v1/");
     let here = move |target: ServiceTarget| -> Result<ServiceTarget, genai::resolver::Error> {
         Ok(ServiceTarget {

@@ -33,6 +33,7 @@ fn told(error: desk::DeskError) -> ToolExecutionError {
 
 /// Answers a user with the help of the model at an address. `with_content` says whether what is said stands in the spans.
 pub async fn answer(base_url: &str, prompt: &str, with_content: bool) -> Result<String, Error> {
+    crate::provide_cryptography();
     let mut config = OpenAIConfig::new("test-key");
     config.base_url = format!("{base_url}/v1");
     let client = config.client();
