@@ -87,7 +87,10 @@ impl Opened {
     /// Finds the package, says which versions meet, and loads its suites.
     pub(crate) fn of(judging: &Judging, output: &mut Output<'_>) -> Result<Self, Failure> {
         let package = judging.find()?;
-        writeln!(output.err, "{}", package.versions.line())?;
+        // A folder of suites without a crate has no versions to compare.
+        if !package.name.is_empty() {
+            writeln!(output.err, "{}", package.versions.line())?;
+        }
         let suites = judge::Package::open(&package.folder, &package.name, &package.roots);
         Ok(Self { package, suites })
     }

@@ -288,6 +288,7 @@ pub(super) fn told(
     let budget = Budget::of(suite, &agent.models[model])?;
     progress.spend(Spent {
         tokens: taken("total").unwrap_or_default(),
+        unknown: taken("total").is_none(),
         micro_usd: taken("prompt")
             .zip(taken("completion"))
             .and_then(|(prompt, completion)| budget.cost(prompt, completion)),

@@ -33,6 +33,8 @@ struct State {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Spent {
     pub(crate) tokens: u64,
+    /// Nobody said what some run took.
+    pub(crate) unknown: bool,
     pub(crate) micro_usd: Option<u64>,
 }
 
@@ -59,6 +61,7 @@ impl Progress {
     pub(crate) fn spend(&self, more: Spent) {
         self.with(|state| {
             state.spent.tokens += more.tokens;
+            state.spent.unknown |= more.unknown;
             state.spent.micro_usd = match (state.spent.micro_usd, more.micro_usd) {
                 (None, None) => None,
                 (before, more) => Some(before.unwrap_or(0) + more.unwrap_or(0)),
@@ -105,7 +108,12 @@ impl Progress {
 impl std::fmt::Display for Spent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let unit = if self.tokens == 1 { "token" } else { "tokens" };
-        write!(f, "{} {unit}", thousands(self.tokens))?;
+        let tokens = thousands(self.tokens);
+        match (self.unknown, self.tokens) {
+            (true, 0) => f.write_str("tokens unknown")?,
+            (true, _) => write!(f, "{tokens} {unit} and more that nobody counted")?,
+            (false, _) => write!(f, "{tokens} {unit}")?,
+        }
         match self.micro_usd {
             Some(micro) => write!(f, ", ${}", usd(micro)),
             None => Ok(()),
@@ -125,7 +133,26 @@ mod tests {
 
     #[test]
     fn what_was_spent_reads_as_tokens_and_dollars() {
-        let spent = |tokens, micro_usd| Spent { tokens, micro_usd }.to_string();
+        let spent = |tokens, micro_usd| {
+            let unknown = false;
+            Spent {
+                tokens,
+                unknown,
+                micro_usd,
+            }
+            .to_string()
+        };
+        let unknown = |tokens| {
+            let unknown = true;
+            Spent {
+                tokens,
+                unknown,
+                micro_usd: None,
+            }
+            .to_string()
+        };
+        assert_eq!(unknown(0), "tokens unknown");
+        assert_eq!(unknown(12), "12 tokens and more that nobody counted");
         assert_eq!(spent(12_345, None), "12,345 tokens");
         assert_eq!(spent(1, Some(1_234_567)), "1 token, $1.2346");
         assert_eq!(usd(0), "0.0000");
@@ -138,6 +165,7 @@ mod tests {
         progress.begin(2);
         progress.spend(Spent {
             tokens: 2_000,
+            unknown: false,
             micro_usd: Some(30_000),
         });
         let state = progress.state.lock().unwrap().clone();

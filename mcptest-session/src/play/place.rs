@@ -2,7 +2,7 @@
 
 use super::recording::{Recording, Role};
 use crate::exchange::{Asked, Item, Part};
-use crate::record::talk_digest;
+use crate::record::{held_talk, talk_digest};
 
 /// Where a request stands in a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +29,15 @@ pub(super) fn of(recording: &Recording, asked: &Asked) -> Place {
         return Place::At {
             conversation: *conversation,
             answer: held.unwrap_or(answer + 1),
+            is_new: true,
+        };
+    }
+    if held_talk(&asked.parameters).is_some()
+        && let Some((conversation, answer)) = after_new(recording, asked)
+    {
+        return Place::At {
+            conversation,
+            answer,
             is_new: true,
         };
     }
@@ -80,6 +89,41 @@ fn last_known(recording: &Recording, conversation: usize, asked: &Asked) -> Opti
     let rest = &asked.items[at + 1..];
     let same = rest.iter().take_while(|item| is_answer(item)).count();
     Some(answer + 1 + groups(&rest[same..]))
+}
+
+/// The place of a request that adds to a talk which the provider holds: after the calls whose results it has, else
+/// where the user said the same.
+fn after_new(recording: &Recording, asked: &Asked) -> Option<(usize, usize)> {
+    let all = || recording.conversations.iter().enumerate();
+    let answered = asked.items.iter().find_map(|item| match item {
+        Item::Result(result) => recording.call_ids.get(result.id.as_deref()?),
+        _ => None,
+    });
+    if let Some(call) = answered {
+        return all().find_map(|(conversation, own)| {
+            let answer = own.moves.iter().position(|one| one.calls.contains(call))?;
+            Some((conversation, answer + 1))
+        });
+    }
+    let heard: Vec<(&str, &str)> = asked
+        .items
+        .iter()
+        .filter_map(|item| match item {
+            Item::User(text) => Some(("user", text.as_str())),
+            Item::Turn { role, text } => Some((role.as_str(), text.as_str())),
+            _ => None,
+        })
+        .collect();
+    all().find_map(|(conversation, own)| {
+        let answer = own.moves.iter().position(|one| {
+            let known = one
+                .heard
+                .iter()
+                .map(|(role, text)| (role.as_str(), text.as_str()));
+            !heard.is_empty() && known.eq(heard.iter().copied())
+        })?;
+        Some((conversation, answer))
+    })
 }
 
 fn is_answer(item: &Item) -> bool {

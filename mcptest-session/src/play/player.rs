@@ -223,6 +223,7 @@ impl Player {
             conversation,
             answer,
             is_new,
+            keeps: is_new && protocol.keeps_request(),
             protocol: protocol.name(),
             asked: &asked,
         };

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
+
 use super::essence::{self, Essence};
 use super::observed::{Observed, Outcome};
 use super::question::Question;
@@ -158,8 +160,8 @@ pub(super) fn sorted(observed: &[Observed]) -> Calls {
 }
 
 /// The talk that the provider holds, and to which a request adds: a conversation of Responses.
-fn held_talk(asked: &Question) -> Option<&str> {
-    let talk = asked.parameters.get("conversation")?;
+pub(crate) fn held_talk(parameters: &Map<String, Value>) -> Option<&str> {
+    let talk = parameters.get("conversation")?;
     talk.as_str().or_else(|| talk.get("id")?.as_str())
 }
 
@@ -182,7 +184,7 @@ fn whole_talks(observed: &[Observed]) -> Vec<Option<Question>> {
         };
         let mut talk: Vec<Arc<Item>> = Vec::new();
         let before = asked.previous.as_deref().and_then(|id| answers.get(id));
-        let before = before.or_else(|| held.get(held_talk(&asked)?));
+        let before = before.or_else(|| held.get(held_talk(&asked.parameters)?));
         if let Some(before) = before
             && let Some(Some(earlier)) = whole.get(*before)
         {
@@ -209,7 +211,9 @@ fn whole_talks(observed: &[Observed]) -> Vec<Option<Question>> {
         whole.push(Some(asked));
         if let Outcome::Said { said, .. } = &one.outcome {
             answers.extend(said.id.as_deref().map(|id| (id, place)));
-            let talk = whole[place].as_ref().and_then(held_talk);
+            let talk = whole[place]
+                .as_ref()
+                .and_then(|asked| held_talk(&asked.parameters));
             held.extend(talk.map(|id| (id.to_owned(), place)));
             let mut rest = said.parts.as_slice();
             for item in &said.items {

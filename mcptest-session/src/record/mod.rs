@@ -37,6 +37,8 @@ mod usage;
 mod writing;
 
 #[cfg(feature = "play")]
+pub(crate) use conversation::held_talk;
+#[cfg(feature = "play")]
 pub(crate) use essence::digest as talk_digest;
 #[cfg(feature = "record")]
 pub use limits::{Limits, ModelCallSize, Spending};

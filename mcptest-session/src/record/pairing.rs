@@ -48,14 +48,27 @@ impl Pairing {
         Some(calls.iter().find(is_open).copied().unwrap_or(last))
     }
 
-    /// The call that the result of a tool answers: of the last model call the first one that waits and has the
-    /// tool's name. Where calls have no identifiers, a provider takes their results in the order of the calls.
+    /// The call that the result of a tool answers: the only one of the last model call that waits and has
+    /// the tool's name.
     #[must_use]
     pub fn by_name(&self, name: &str) -> Option<usize> {
-        let (last, _) = *self.calls.last()?;
-        let is_waiting =
-            |call: &usize| self.calls[*call] == (last, None) && self.names[*call] == name;
-        (0..self.calls.len()).find(is_waiting)
+        let mut waiting = self.waiting(name);
+        waiting.next().filter(|_| waiting.next().is_none())
+    }
+
+    /// The same where results come in the order of the calls, as a provider takes those without identifiers: the
+    /// first one.
+    #[must_use]
+    pub fn next_by_name(&self, name: &str) -> Option<usize> {
+        self.waiting(name).next()
+    }
+
+    fn waiting<'p>(&'p self, name: &'p str) -> impl Iterator<Item = usize> + 'p {
+        let last = self.calls.last().map(|(last, _)| *last);
+        let is_waiting = move |call: &usize| {
+            last.is_some_and(|last| self.calls[*call] == (last, None)) && self.names[*call] == name
+        };
+        (0..self.calls.len()).filter(is_waiting)
     }
 
     /// Whether a call is of a tool.
@@ -114,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_means_the_first_call_that_waits_and_has_it() {
+    fn a_name_means_the_only_call_that_waits_and_has_it_or_the_first() {
         let mut pairing = Pairing::default();
         pairing.call(Some("0"), "dig");
         pairing.step();
@@ -126,7 +139,9 @@ mod tests {
         for name in ["dig", "write"] {
             assert_eq!(pairing.by_name(name), None, "{name}");
         }
-        assert_eq!(pairing.by_name("find"), Some(1));
+        // Two wait: in an order, the first one is meant.
+        assert_eq!(pairing.by_name("find"), None);
+        assert_eq!(pairing.next_by_name("find"), Some(1));
         pairing.answered(1, 0);
         assert_eq!(pairing.by_name("find"), Some(2));
         assert_eq!(pairing.nameless(), [2]);

@@ -52,6 +52,7 @@ where
         let (prompt, completion) = recorder.tokens();
         progress.spend(Spent {
             tokens: prompt.saturating_add(completion),
+            unknown: prompt == 0 && completion == 0,
             micro_usd: None,
         });
         asked_for_what_the_suite_asks(request, recorder)?;

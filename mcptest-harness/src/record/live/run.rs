@@ -154,6 +154,7 @@ impl Loop<'_> {
         self.recorder.step_of(tokens);
         self.progress.spend(Spent {
             tokens: prompt.saturating_add(completion),
+            unknown: prompt + completion == 0,
             micro_usd: cost,
         });
         let over = self

@@ -209,3 +209,39 @@ fn what_holds_no_answer_cannot_be_played() {
     let empty = json!({ "schema_version": "v1", "model": "m", "user_prompt": "p", "trace": {} });
     assert_eq!(Recording::of(&empty).unwrap_err(), RecordingError::NoAnswer);
 }
+
+#[tokio::test]
+async fn a_talk_that_the_provider_holds_is_found_by_what_a_request_adds() {
+    let agent = Agent {
+        protocol: "openai_responses",
+        ..Agent::default()
+    };
+    let cassette = recorded(&agent).await;
+    let player = player(&cassette, PlayOptions::default());
+    let mut new = agent.begin();
+    for number in 0..3 {
+        let mut request = agent.request(&new);
+        request["conversation"] = "conv_1".into();
+        let (status, bytes) = ask(&player, number, "/openai/v1/responses", None, &request).await;
+        assert_eq!(status, 200, "{}", String::from_utf8_lossy(&bytes));
+        let body: Value = serde_json::from_slice(&bytes).unwrap();
+        let said = crate::protocol::named("openai_responses")
+            .unwrap()
+            .said(&body)
+            .unwrap();
+        let all = agent.goes_on(&body, &said);
+        new = all
+            .into_iter()
+            .filter(|item| item["type"] == "function_call_output")
+            .collect();
+    }
+    let outcome = player.played();
+    // The recording has another way to hold the talk, which is told, and nothing else.
+    let paths: Vec<&str> = outcome
+        .divergences
+        .iter()
+        .map(|it| it.path.as_str())
+        .collect();
+    assert_eq!(paths, ["parameters.conversation"]);
+    assert!(outcome.unasked.is_empty());
+}

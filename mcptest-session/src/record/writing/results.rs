@@ -34,7 +34,7 @@ impl<'o> Writing<'o> {
     /// A result. Only of a call that was alone it is known how long it took.
     pub(super) fn result(&mut self, result: &ToolResult, waited: Option<u64>, open: &mut Open) {
         let id = result.id.as_deref().unwrap_or_default();
-        let by_name = || open.pairing.by_name(result.name.as_deref()?);
+        let by_name = || open.pairing.next_by_name(result.name.as_deref()?);
         let Some(own) = open.pairing.of(id).or_else(by_name) else {
             return;
         };
