@@ -87,7 +87,16 @@ impl Session {
         let is_ordered = faults.is_some() || most.is_some();
         let order = is_ordered.then(|| Order::new(relay.log().clone(), faults, most));
         let (began, client) = (relay.began(), relay.client());
-        let servers = Servers::start(&options.mcp_servers, began, client, order);
+        let unwritten = |error| {
+            begins(format!(
+                "the file for MCP clients cannot be written: {error}"
+            ))
+        };
+        let has_servers = !options.mcp_servers.is_empty();
+        let config = has_servers.then(ConfigFile::planned).transpose();
+        let config = config.map_err(unwritten)?;
+        let file = config.as_ref().map(ConfigFile::path);
+        let servers = Servers::start(&options.mcp_servers, began, client, file, order);
         let servers = Arc::new(servers.map_err(SessionError::ServerStart)?);
         let place = Place {
             relay: relay.clone(),
@@ -103,16 +112,9 @@ impl Session {
                 format!("{}{}", endpoint.url(), server.path()),
             )
         });
-        let config = if options.mcp_servers.is_empty() {
-            None
-        } else {
-            let failed = |error| {
-                begins(format!(
-                    "the file for MCP clients cannot be written: {error}"
-                ))
-            };
-            Some(ConfigFile::new(named).map_err(failed)?)
-        };
+        if let Some(config) = &config {
+            config.write(named).map_err(unwritten)?;
+        }
         Ok(Self {
             options,
             endpoint,
@@ -231,6 +233,7 @@ impl Session {
     ) -> AgentCommand {
         let mut agent = AgentCommand::new(command, folder, "");
         agent.environment = self.environment();
+        agent.file = self.mcp_config().map(Path::to_owned);
         agent.turns.clone_from(&self.options.turns);
         agent
     }
@@ -318,11 +321,13 @@ impl Session {
     }
 
     async fn end(
-        self,
+        mut self,
         stopped: Option<&str>,
         closing: Option<String>,
     ) -> Result<FinishedRun, SessionError> {
         self.endpoint.close();
+        // While there is still somebody who removes it after a kill.
+        self.config = None;
         // A client may leave a stream whose last event it has before its end is seen here.
         self.relay.log().settled(LAST_WORDS).await;
         let failure = self.servers.failure();

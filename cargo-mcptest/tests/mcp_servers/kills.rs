@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -93,10 +94,13 @@ fn kills_at_random_moments_lose_no_finished_run_and_leave_no_half_file() {
         asks("desk__find_order", &json!({ "order_id": "A-1001" })),
         says("There.")
     ]);
+    fs::create_dir(folder.at("temporary")).unwrap();
     let model = provider(&vec![one; RUNS * (kills + 10) * 2], &[]);
     let record = || {
         let mut command = mcptest(&folder, Some(&model), &["record"]);
-        command.env(MARK, &mark);
+        command
+            .env(MARK, &mark)
+            .env("TMPDIR", folder.at("temporary"));
         command
     };
     let started = Instant::now();
@@ -152,6 +156,12 @@ fn kills_at_random_moments_lose_no_finished_run_and_leave_no_half_file() {
         })
     };
     assert!(gone(), "{:?}", left_running(&mark));
+    // Neither is the file that told the agent where its servers were.
+    let temporary = fs::read_dir(folder.at("temporary")).unwrap().flatten();
+    let files = temporary.map(|file| file.path());
+    let is_config = |file: &PathBuf| file.extension().is_some_and(|end| end == "json");
+    let left: Vec<PathBuf> = files.filter(is_config).collect();
+    assert!(left.is_empty(), "{left:?}");
     if done >= 20 {
         assert!(between > 0, "no kill fell between two runs");
     }

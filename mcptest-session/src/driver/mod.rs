@@ -40,6 +40,8 @@ pub struct AgentCommand {
     pub turns: Vec<String>,
     /// How long it may run.
     pub time_limit: Option<Duration>,
+    /// A file that is for it alone, and goes when this process is killed.
+    pub(crate) file: Option<PathBuf>,
 }
 
 impl AgentCommand {
@@ -55,6 +57,7 @@ impl AgentCommand {
             environment: Vec::new(),
             turns: vec![prompt.into()],
             time_limit: None,
+            file: None,
         }
     }
 }
@@ -201,7 +204,7 @@ fn start(agent: &AgentCommand) -> Result<Running, StartError> {
     let prompt = agent.turns.first().map_or("", String::as_str);
     let arguments = agent.command.iter().skip(1);
     let arguments = arguments.map(|argument| argument.replace(PROMPT, prompt));
-    Running::start(program, &agent.folder, |command| {
+    Running::start(program, &agent.folder, agent.file.as_deref(), |command| {
         command
             .args(arguments)
             .envs(agent.environment.iter().map(|(name, value)| (name, value)));

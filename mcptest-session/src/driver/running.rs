@@ -19,10 +19,12 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Starts a program in a folder, without a shell. A relative path to it starts in the folder too.
+    /// Starts a program in a folder, without a shell. A relative path to it starts in the folder too. A file that is for
+    /// the program alone is removed when this process is killed.
     pub(crate) fn start(
         program: &str,
         folder: &Path,
+        file: Option<&Path>,
         with: impl FnOnce(&mut Command),
     ) -> io::Result<Self> {
         let path = Path::new(program);
@@ -46,7 +48,9 @@ impl Running {
         command.wrap(KillOnDrop);
         let child = command.spawn()?;
         #[cfg(unix)]
-        let watcher = child.id().and_then(Watcher::of);
+        let watcher = child.id().and_then(|group| Watcher::of(group, file));
+        #[cfg(not(unix))]
+        let _ = file;
         Ok(Self {
             child,
             #[cfg(unix)]

@@ -3,22 +3,24 @@
 //! No signal handler runs when a process is killed. A watcher waits on a pipe whose other end this process
 //! holds: the system closes it in every case, and the watcher ends the group.
 
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Reads until the pipe is closed, then ends the group that is named; it has a moment to put its things in
-/// order.
-const SCRIPT: &str = "read _; kill -s TERM -- \"-$1\" 2>/dev/null && sleep 0.3 && kill -s KILL -- \"-$1\" 2>/dev/null";
+/// Reads until the pipe is closed, then removes the file and ends the group that are named; the group has a moment to put
+/// its things in order.
+const SCRIPT: &str = "read _; [ -z \"$2\" ] || rm -f -- \"$2\"; kill -s TERM -- \"-$1\" 2>/dev/null && sleep 0.3 && kill -s KILL -- \"-$1\" 2>/dev/null";
 
 /// A process that waits for the end of this one.
 #[derive(Debug)]
 pub(super) struct Watcher(Child);
 
 impl Watcher {
-    /// A watcher of a process group. Where the system has no shell there is none.
-    pub(super) fn of(group: u32) -> Option<Self> {
+    /// A watcher of a process group, and of a file that is for it alone. Where the system has no shell there is none.
+    pub(super) fn of(group: u32, file: Option<&Path>) -> Option<Self> {
         use std::os::unix::process::CommandExt as _;
         let watcher = Command::new("/bin/sh")
             .args(["-c", SCRIPT, "mcptest-watcher", &group.to_string()])
+            .args(file)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())

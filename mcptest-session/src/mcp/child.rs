@@ -51,6 +51,7 @@ pub(super) fn start(
     command: &[String],
     folder: &Path,
     environment: &[(OsString, OsString)],
+    file: Option<&Path>,
     told: UnboundedReceiver<Vec<u8>>,
     hears: Arc<dyn Hears>,
 ) -> io::Result<Child> {
@@ -58,7 +59,7 @@ pub(super) fn start(
     if program.is_empty() {
         return Err(io::ErrorKind::InvalidInput.into());
     }
-    let mut running = Running::start(program, folder, |started| {
+    let mut running = Running::start(program, folder, file, |started| {
         started
             .args(command.iter().skip(1))
             .env_clear()

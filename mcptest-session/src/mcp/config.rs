@@ -13,25 +13,35 @@ use crate::protocol::blob::hex;
 pub(crate) struct ConfigFile(PathBuf);
 
 impl ConfigFile {
-    /// Writes the addresses of servers.
+    /// A file with the addresses of servers.
+    #[cfg(feature = "play")]
     pub(crate) fn new(servers: impl Iterator<Item = (String, String)>) -> io::Result<Self> {
-        let servers = servers.map(|(name, url)| (name, json!({ "type": "http", "url": url })));
-        let servers: Map<String, Value> = servers.collect();
+        let config = Self::planned()?;
+        config.write(servers)?;
+        Ok(config)
+    }
+
+    /// The place of a file that is to be written.
+    pub(crate) fn planned() -> io::Result<Self> {
         let mut random = [0; 16];
         getrandom::fill(&mut random).map_err(|error| {
             io::Error::other(format!("the system gives no random bytes: {error}"))
         })?;
         let name = format!("mcptest-{}.json", hex(&random));
-        let path = std::env::temp_dir().join(name);
+        Ok(Self(std::env::temp_dir().join(name)))
+    }
+
+    /// Writes the addresses of servers.
+    pub(crate) fn write(&self, servers: impl Iterator<Item = (String, String)>) -> io::Result<()> {
+        let servers = servers.map(|(name, url)| (name, json!({ "type": "http", "url": url })));
+        let servers: Map<String, Value> = servers.collect();
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&path)?;
-        let config = Self(path);
+        let mut file = options.open(&self.0)?;
         let text = format!("{:#}\n", json!({ "mcpServers": servers }));
-        file.write_all(text.as_bytes())?;
-        Ok(config)
+        file.write_all(text.as_bytes())
     }
 
     pub(crate) fn path(&self) -> &Path {

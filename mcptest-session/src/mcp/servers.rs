@@ -1,5 +1,6 @@
 //! The servers of a session, each under its path.
 
+use std::path::Path;
 use std::time::Instant;
 
 use axum::http::StatusCode;
@@ -31,7 +32,7 @@ enum Open {
 }
 
 impl Servers {
-    /// Starts those that are programs.
+    /// Starts those that are programs. The file goes with them when this process is killed.
     ///
     /// # Errors
     ///
@@ -40,6 +41,7 @@ impl Servers {
         servers: &[McpServer],
         began: Instant,
         client: &Client,
+        file: Option<&Path>,
         order: Option<Order>,
     ) -> Result<Self, ServerFailure> {
         let names = servers.iter().map(|server| server.name.clone());
@@ -52,7 +54,7 @@ impl Servers {
             };
             let open = match &server.place {
                 McpPlace::Command { command, .. } => {
-                    let bridge = Bridge::start(&server.place, ear.clone());
+                    let bridge = Bridge::start(&server.place, file, ear.clone());
                     let failed = |error: std::io::Error| ServerFailure {
                         server: server.name.clone(),
                         problem: format!(

@@ -4,6 +4,7 @@
 mod state;
 
 use std::io;
+use std::path::Path;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -49,7 +50,7 @@ struct Talk {
 
 impl Bridge {
     /// Starts the server.
-    pub(super) fn start(place: &McpPlace, ear: Ear) -> io::Result<Self> {
+    pub(super) fn start(place: &McpPlace, file: Option<&Path>, ear: Ear) -> io::Result<Self> {
         let McpPlace::Command {
             command,
             folder,
@@ -65,7 +66,7 @@ impl Bridge {
             greeted: Notify::new(),
         });
         let hears = Arc::clone(&talk) as Arc<dyn Hears>;
-        let child = child::start(command, folder, environment, told, hears)?;
+        let child = child::start(command, folder, environment, file, told, hears)?;
         let child = Mutex::new(Some(child));
         Ok(Self { talk, child })
     }
