@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-#[path = "../examples/clerk.rs"]
+#[path = "../examples/clerk/agent.rs"]
 mod clerk;
 
 fn main() -> ExitCode {

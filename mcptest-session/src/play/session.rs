@@ -173,6 +173,7 @@ impl PlaySession {
     ) -> AgentCommand {
         let mut agent = AgentCommand::new(command, folder, "");
         agent.environment = self.environment();
+        agent.file = self.config.as_ref().map(|config| config.path().to_owned());
         agent.turns.clone_from(&self.turns);
         agent
     }
