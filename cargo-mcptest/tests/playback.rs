@@ -212,18 +212,25 @@ fn each_change_of_the_code_is_red_with_its_place_and_what_means_nothing_stays_gr
 }
 
 #[test]
-fn the_guide_shows_a_red_case_as_it_is() {
+fn the_guide_shows_red_cases_as_they_are() {
     let folder = recorded("{}");
-    let red = plays(&folder, "another system prompt, another field").exits(101);
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/playback.md");
     let page = std::fs::read_to_string(page).unwrap();
-    let (_, block) = page
-        .split_once("<!-- shown: playback -->\n```text\n")
-        .unwrap();
-    let (block, _) = block.split_once("\n```").unwrap();
-    for line in block.lines() {
-        assert!(red.stdout.contains(&format!("{line}\n")), "{line}\n{red}");
+    let blocks = page.split("<!-- shown: ").skip(1);
+    let mut shown = 0;
+    for block in blocks {
+        let (change, rest) = block.split_once(" -->\n```text\n").unwrap();
+        let (block, _) = rest.split_once("\n```").unwrap();
+        let red = plays(&folder, change).exits(101);
+        for line in block.lines() {
+            assert!(
+                red.stdout.contains(&format!("{line}\n")),
+                "{change}: {line}\n{red}"
+            );
+        }
+        shown += 1;
     }
+    assert_eq!(shown, 7);
 }
 
 #[test]

@@ -67,7 +67,7 @@ impl Keyed for PlaybackOptions {
                 read: ignore_paths,
             },
         )
-        .says("Values that may differ, by their paths: `tool_results[*].looked_up`, `parameters.seed`."),
+        .says("Values that may differ, each by its path, such as `parameters.seed`."),
         Key::form(
             "mask",
             &Own {
@@ -362,7 +362,7 @@ fn differences(input: &Input<'_>, broken: &[(usize, &PlaybackReport)]) -> Vec<Ev
     if !others.is_empty() {
         let lines: Vec<(String, Vec<usize>)> = others
             .iter()
-            .map(|(one, runs)| (one.to_string(), runs.clone()))
+            .map(|(one, runs)| (format!("{one} (`{}`)", one.path), runs.clone()))
             .collect();
         evidence.push(listed("then:", &lines, input, "- "));
     }
@@ -435,18 +435,31 @@ fn in_full(one: &Divergence, runs: &str) -> Vec<Evidence> {
         escape_line(&one.to_string()),
         escape_line(&one.path)
     ))];
-    if one.recorded.is_some() || one.played.is_some() {
-        let text = |value: &Option<Value>| match value {
-            None => String::new(),
-            Some(Value::String(text)) => text.clone(),
-            Some(value) => pretty_json(value),
-        };
-        evidence.push(Evidence::Diff(Diff {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        value => pretty_json(value),
+    };
+    match (&one.recorded, &one.played) {
+        (Some(recorded), Some(played)) => evidence.push(Evidence::Diff(Diff {
             old_name: "recorded".to_owned(),
             new_name: "now".to_owned(),
-            old: text(&one.recorded),
-            new: text(&one.played),
-        }));
+            old: text(recorded),
+            new: text(played),
+        })),
+        (None, None) => {}
+        // Where there is nothing beside it, a diff shows nothing more.
+        (one, other) => {
+            let (what, value) = match (one, other) {
+                (Some(value), _) => ("recorded", value),
+                (_, other) => ("now", other.as_ref().unwrap_or(&Value::Null)),
+            };
+            let lines = text(value)
+                .lines()
+                .map(|line| format!("  | {}", escape_line(line)))
+                .collect::<Vec<_>>();
+            let lines: Vec<String> = iter::once(format!("{what}:")).chain(lines).collect();
+            evidence.push(Evidence::Text(truncate_lines(&lines)));
+        }
     }
     evidence
 }

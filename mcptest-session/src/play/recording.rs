@@ -37,6 +37,8 @@ pub struct Recording {
     pub(super) servers: Vec<String>,
     /// The tools of servers that are known, each with its server.
     known: BTreeSet<(String, String)>,
+    /// What the model called tools of servers by names that do not say which they are: the server and the tool.
+    wire_names: HashMap<String, (String, String)>,
     /// What tools of the agent's own code answered, where its session was told.
     pub(super) own_tools: Vec<Value>,
     /// What the MCP servers answered.
@@ -167,6 +169,16 @@ impl Recording {
             ..Self::default()
         };
         recording.known = known_tools(&trace, tools.as_deref());
+        for server in list(field, "mcp") {
+            let name = named(server, "server").unwrap_or_default();
+            let names = server["names"].as_object().into_iter().flatten();
+            for (wire, tool) in names {
+                let tool = tool.as_str().unwrap_or_default().to_owned();
+                recording
+                    .wire_names
+                    .insert(wire.clone(), (name.clone(), tool));
+            }
+        }
         recording.main(cassette, &trace, field, tools);
         for (number, other) in list(field, "conversations").iter().enumerate() {
             match text(other, "role") {
@@ -185,6 +197,9 @@ impl Recording {
 
     /// The tool that a client's name for it means.
     pub(super) fn tool_name(&self, wire: &str) -> ToolName {
+        if let Some((server, tool)) = self.wire_names.get(wire) {
+            return (Some(server.clone()), tool.clone());
+        }
         let fits = |(server, tool): &&(String, String)| is_name_of(wire, server, tool);
         let mut meant = self.known.iter().filter(fits);
         match (meant.next(), meant.next()) {
@@ -228,7 +243,7 @@ impl Recording {
             system: (own.is_some() || system.is_some()).then(|| system.map(str::to_owned)),
             tools: tools.as_deref().map(tool_names),
             parameters: own.map(|_| Map::new()),
-            servers: &self.servers,
+            recording: self,
         };
         let steps = &trace.conversation.steps;
         let mut written = Vec::new();
@@ -274,7 +289,7 @@ impl Recording {
                 _ => tools.as_deref().map(tool_names),
             },
             parameters: Some(Map::new()),
-            servers: &self.servers,
+            recording: self,
         };
         let opening = named(other, "opening");
         let mut moves = Vec::new();
@@ -347,7 +362,7 @@ struct Told<'r> {
     system: Option<Option<String>>,
     tools: Option<BTreeSet<ToolName>>,
     parameters: Option<Map<String, Value>>,
-    servers: &'r [String],
+    recording: &'r Recording,
 }
 
 impl Told<'_> {
@@ -357,7 +372,7 @@ impl Told<'_> {
         }
         if let Some(Value::Array(tools)) = answer.get("tools") {
             let names = tools.iter().filter_map(Value::as_str);
-            self.tools = Some(names.map(|name| tool_name(name, self.servers)).collect());
+            self.tools = Some(names.map(|name| self.recording.tool_name(name)).collect());
         }
         if let Some(Value::Object(parameters)) = answer.get("parameters") {
             self.parameters = Some(parameters.clone());

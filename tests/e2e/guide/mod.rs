@@ -20,7 +20,7 @@ use crate::support::workshop::workspace;
 
 /// The marked blocks, page by page, and with what each is executed. A block that no test looks at is
 /// a block that nobody keeps true.
-const USED: [(&str, &str, &str); 49] = [
+const USED: [(&str, &str, &str); 55] = [
     ("README.md", "output: cargo test ::narrative", "newcomer"),
     ("README.md", "file: Cargo.toml", "newcomer"),
     ("README.md", "file: tests/agents.rs", "newcomer"),
@@ -149,7 +149,37 @@ const USED: [(&str, &str, &str); 49] = [
     ("docs/live-guard.md", "example: live_guard", "blocks"),
     (
         "docs/playback.md",
-        "shown: playback",
+        "shown: another system prompt, another field",
+        "cargo-mcptest/tests/playback",
+    ),
+    (
+        "docs/playback.md",
+        "shown: a tool removed",
+        "cargo-mcptest/tests/playback",
+    ),
+    (
+        "docs/playback.md",
+        "shown: an argument changed",
+        "cargo-mcptest/tests/playback",
+    ),
+    (
+        "docs/playback.md",
+        "shown: an error swallowed",
+        "cargo-mcptest/tests/playback",
+    ),
+    (
+        "docs/playback.md",
+        "shown: a call too many",
+        "cargo-mcptest/tests/playback",
+    ),
+    (
+        "docs/playback.md",
+        "shown: a call too few",
+        "cargo-mcptest/tests/playback",
+    ),
+    (
+        "docs/playback.md",
+        "shown: a crash at the end",
         "cargo-mcptest/tests/playback",
     ),
     (

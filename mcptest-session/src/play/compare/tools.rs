@@ -43,7 +43,7 @@ impl Comparison<'_> {
                 push(
                     name,
                     format!("tools[{name}]"),
-                    [Some(name.as_str().into()), None],
+                    [None, None],
                     format!("the tool `{name}` is no longer offered"),
                 );
             }
@@ -58,7 +58,7 @@ impl Comparison<'_> {
                 push(
                     name,
                     format!("tools[{name}]"),
-                    [None, Some(name.as_str().into())],
+                    [None, None],
                     format!("the tool `{name}` was not offered"),
                 );
                 continue;
