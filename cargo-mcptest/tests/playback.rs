@@ -273,6 +273,19 @@ fn a_gate_that_holds_for_the_recording_and_not_for_the_played_run_is_told() {
     .exits(1);
     let data: Value = serde_json::from_str(&data.stdout).unwrap();
     assert!(data.to_string().contains("refunds::refund_agent::playback"));
+    let case = "refunds::refund_agent::playback";
+    let told = run(&mut mcptest(&folder, "a call too few", &["explain", case]));
+    assert!(
+        told.stdout
+            .contains("the recorded answer was never asked for"),
+        "{told}"
+    );
+    let told = run(&mut mcptest(&folder, "", &["explain", case])).exits(0);
+    assert!(
+        told.stdout
+            .contains("the code made 3 model calls, each as recorded"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A clerk at the order desk: an agent in its own code. It asks a model in OpenAI's format and calls the tools of an MCP
+//! A clerk at the order desk: an agent in its own code. It asks a model in `OpenAI`'s format and calls the tools of an MCP
 //! server, both over plain HTTP. It knows nothing of tests: it is given two addresses and a question.
 
 use serde_json::{Value, json};
@@ -64,7 +64,7 @@ impl<'u> Desk<'u> {
         Ok(desk)
     }
 
-    /// The tools, as OpenAI's format has them.
+    /// The tools, as `OpenAI`'s format has them.
     fn tools(&self) -> Result<Vec<Value>, Failure> {
         let listed = self.ask("tools/list", &json!({}))?;
         let listed = listed["tools"].as_array().cloned().unwrap_or_default();

@@ -258,6 +258,15 @@ impl EachRun for PlaybackOptions {
         })
     }
 
+    fn explain_rest(&self, _run: &Run, report: &PlaybackReport) -> Vec<Evidence> {
+        if !report.passed() {
+            return Vec::new();
+        }
+        let calls = mcptest_trace::text::counted(report.model_calls, "model call");
+        let text = format!("the code made {calls}, each as recorded");
+        vec![Evidence::Text(text)]
+    }
+
     /// One change of the code shows in many runs: it is told once, with the runs.
     fn explain_all(&self, input: &Input<'_>, broken: &[(usize, &PlaybackReport)]) -> Vec<Evidence> {
         let mut evidence = differences(input, broken);

@@ -13,7 +13,9 @@ use super::case_result;
 use super::case_verdict::Context;
 use super::discovery::discover;
 use super::loaded::LoadedSuite;
+use super::playing::Driver;
 use super::tags::{self, Selection};
+use crate::gate::{Input, Player};
 use crate::record::RecordCommand;
 use crate::result::CaseResult;
 
@@ -256,7 +258,11 @@ impl PackageCase<'_> {
             return Vec::new();
         };
         let snapshots = self.suite.snapshots(subject);
-        let input = self.suite.input(subject, recorded, &snapshots);
+        let player = Driver::of(self.suite, subject).player(self.suite, subject, recorded);
+        let input = Input {
+            player: player.as_ref().map(|player| player as &dyn Player),
+            ..self.suite.input(subject, recorded, &snapshots)
+        };
         let evidence = gate.explain(&input).into_iter();
         evidence.map(|evidence| evidence.plain()).collect()
     }
