@@ -41,6 +41,18 @@ impl Asked {
         })
     }
 
+    /// What others than the model said, in order: who, and what.
+    #[must_use]
+    pub fn heard(&self) -> Vec<(&str, &str)> {
+        let items = self.items.iter();
+        let heard = items.filter_map(|item| match item {
+            Item::User(text) => Some(("user", text.as_str())),
+            Item::Turn { role, text } => Some((role.as_str(), text.as_str())),
+            _ => None,
+        });
+        heard.collect()
+    }
+
     /// How many answers of the model the request holds already.
     #[must_use]
     pub fn answers(&self) -> usize {

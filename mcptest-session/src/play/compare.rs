@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::options::PlayOptions;
 use super::recording::{Answer, Conversation, Recording, Role};
 use super::texts::{same, same_text};
-use crate::exchange::{Asked, Item};
+use crate::exchange::Asked;
 
 /// Parameters that change no answer.
 const NO_ANSWERS: [&str; 10] = [
@@ -136,16 +136,7 @@ impl Comparison<'_> {
             .iter()
             .map(|one| one.heard.len())
             .sum::<usize>();
-        let played: Vec<(&str, &str)> = self
-            .asked
-            .items
-            .iter()
-            .filter_map(|item| match item {
-                Item::User(text) => Some(("user", text.as_str())),
-                Item::Turn { role, text } => Some((role.as_str(), text.as_str())),
-                _ => None,
-            })
-            .collect();
+        let played = self.asked.heard();
         for index in 0..recorded.len().max(played.len()) {
             let item = (before + index).to_string();
             let (old, new) = (recorded.get(index), played.get(index));

@@ -105,15 +105,7 @@ fn after_new(recording: &Recording, asked: &Asked) -> Option<(usize, usize)> {
             Some((conversation, answer + 1))
         });
     }
-    let heard: Vec<(&str, &str)> = asked
-        .items
-        .iter()
-        .filter_map(|item| match item {
-            Item::User(text) => Some(("user", text.as_str())),
-            Item::Turn { role, text } => Some((role.as_str(), text.as_str())),
-            _ => None,
-        })
-        .collect();
+    let heard = asked.heard();
     all().find_map(|(conversation, own)| {
         let answer = own.moves.iter().position(|one| {
             let known = one
