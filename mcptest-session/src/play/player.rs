@@ -228,6 +228,7 @@ impl Player {
             asked: &asked,
         };
         let mut found = comparison.differences();
+        let flagged = comparison.with_flags();
         if again {
             let message = "it was asked again, though it had been answered";
             let path = format!("model_calls[{answer}]");
@@ -238,7 +239,7 @@ impl Player {
         state.observe(
             incoming,
             protocol,
-            asked.clone(),
+            flagged,
             recorded.rank,
             &said,
             recorded.broken.as_deref(),

@@ -6,7 +6,7 @@ use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::Value;
 
 use super::Comparison;
-use crate::exchange::{Item, Part, ToolResult};
+use crate::exchange::{Asked, Item, Part, ToolResult};
 use crate::play::recording::Answer;
 use crate::play::texts::{forms, same};
 
@@ -76,6 +76,47 @@ impl Comparison<'_> {
         calls.find(|call| !told.contains(call) && self.recording.calls[*call].name == name)
     }
 
+    /// The request, with the recorded error flags of results that are the recorded ones: many formats have no flag, and
+    /// the agent's gates judge the played run by it.
+    pub(in crate::play) fn with_flags(&self) -> Asked {
+        let mut asked = self.asked.clone();
+        let mut told = HashSet::new();
+        for item in &mut asked.items {
+            let Item::Result(result) = item else { continue };
+            let Some(call) = self.call_of(result, &told) else {
+                continue;
+            };
+            told.insert(call);
+            let recorded = &self.recording.calls[call];
+            if result.is_error.is_none()
+                && let Some(old) = &recorded.result
+                && self.forms_of(call, old, &result.value).2
+            {
+                result.is_error = recorded.is_error;
+            }
+        }
+        asked
+    }
+
+    /// What a recorded result says and what one says now, as they are compared, and whether that is the same.
+    fn forms_of(&self, call: usize, old: &Value, new: &Value) -> (Vec<Value>, Vec<Value>, bool) {
+        let item = call.to_string();
+        let without = |forms: Vec<Value>| -> Vec<Value> {
+            let forms = forms.into_iter();
+            forms
+                .map(|form| self.without_ignored(DivergenceKind::ToolResults, &item, &form))
+                .collect()
+        };
+        let is_gemini = |name: Option<&str>| name == Some("gemini");
+        let wrapped =
+            is_gemini(Some(self.protocol)) || is_gemini(self.recorded().protocol.as_deref());
+        let (old, new) = (without(forms(old, wrapped)), without(forms(new, wrapped)));
+        let is_same = old
+            .iter()
+            .any(|old| new.iter().any(|new| same(old, new, &self.options.masks)));
+        (old, new, is_same)
+    }
+
     fn result(&self, call: usize, played: &ToolResult, found: &mut Vec<Divergence>) {
         let recorded = &self.recording.calls[call];
         let item = call.to_string();
@@ -86,22 +127,7 @@ impl Comparison<'_> {
         else {
             return;
         };
-        let without = |forms: Vec<Value>| -> Vec<Value> {
-            let forms = forms.into_iter();
-            forms
-                .map(|form| self.without_ignored(DivergenceKind::ToolResults, &item, &form))
-                .collect()
-        };
-        let is_gemini = |name: Option<&str>| name == Some("gemini");
-        let wrapped =
-            is_gemini(Some(self.protocol)) || is_gemini(self.recorded().protocol.as_deref());
-        let (old, new) = (
-            without(forms(old, wrapped)),
-            without(forms(&played.value, wrapped)),
-        );
-        let is_same = old
-            .iter()
-            .any(|old| new.iter().any(|new| same(old, new, &self.options.masks)));
+        let (old, new, is_same) = self.forms_of(call, old, &played.value);
         let name = &recorded.name;
         let path = format!("tool_results[{call}]");
         let place = Some(format!("trace.tool_calls[{call}]"));

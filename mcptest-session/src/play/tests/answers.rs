@@ -245,3 +245,29 @@ async fn a_talk_that_the_provider_holds_is_found_by_what_a_request_adds() {
     assert_eq!(paths, ["parameters.conversation"]);
     assert!(outcome.unasked.is_empty());
 }
+
+#[tokio::test]
+async fn a_result_that_is_the_recorded_one_has_its_error_flag_in_formats_without_one() {
+    let mut cassette = by_hand();
+    cassette["trace"]["tool_results"][1]["is_error"] = true.into();
+    for protocol in FORMATS.into_iter().filter(|it| *it != "anthropic_messages") {
+        let flags = async |run: fn(&crate::exchange::Call) -> String| {
+            let agent = Agent {
+                protocol,
+                run,
+                ..Agent::default()
+            };
+            let player = player(&cassette, PlayOptions::default());
+            agent.plays(&player).await;
+            let run = player.run(&options(&agent)).unwrap();
+            let results = run["trace"]["tool_results"].as_array().unwrap();
+            let flag = |result: &Value| result.get("is_error").and_then(Value::as_bool);
+            results.iter().map(flag).collect::<Vec<_>>()
+        };
+        let same = flags(Agent::default().run).await;
+        assert_eq!(same, [Some(false), Some(true), Some(false)], "{protocol}");
+        // Of another result nothing is known.
+        let other = flags(|_| "Done.".to_owned()).await;
+        assert_eq!(other, [None, None, None], "{protocol}");
+    }
+}
