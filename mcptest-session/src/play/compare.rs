@@ -36,8 +36,6 @@ pub(super) struct Comparison<'r> {
     pub(super) answer: usize,
     /// The request holds only what is new since the answer before.
     pub(super) is_new: bool,
-    /// What such a request does not say again is as it was.
-    pub(super) keeps: bool,
     pub(super) protocol: &'static str,
     pub(super) asked: &'r Asked,
 }
@@ -83,9 +81,6 @@ impl Comparison<'_> {
     }
 
     fn system(&self, found: &mut Vec<Divergence>) {
-        if self.keeps && self.asked.system.is_none() {
-            return;
-        }
         let Some(recorded) = &self.recorded().system else {
             return;
         };

@@ -4,6 +4,7 @@
 //! - `moves`: the model calls of a trace, one answer each;
 //! - `place`: which answer a request asks for;
 //! - `compare`: what a request says otherwise than the recorded one;
+//! - `held`: what a request has of the one before it;
 //! - `session`: one run of the agent's code against a recording;
 //! - `servers`: MCP servers, played;
 //! - `keys`: placeholders for keys of providers;
@@ -13,6 +14,7 @@
 //! gets the same answer again.
 
 mod compare;
+mod held;
 mod kept;
 mod keys;
 mod moves;

@@ -10,6 +10,7 @@ use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::Value;
 
 use super::compare::Comparison;
+use super::held::HeldRequests;
 use super::options::PlayOptions;
 use super::place::{self, Place};
 use super::recording::Recording;
@@ -41,6 +42,7 @@ struct State {
     divergences: BTreeMap<(usize, usize), Divergence>,
     seen: HashSet<(DivergenceKind, Option<String>, String)>,
     observed: Vec<Observed>,
+    held: HeldRequests,
     /// Requests beyond the recording.
     beyond: usize,
     servers: ServersState,
@@ -173,6 +175,7 @@ impl Player {
         asked.streamed |= route.streamed == Some(true);
         let inner = &*self.0;
         let mut state = inner.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.held.complete(protocol, &inner.recording, &mut asked);
         let found = place::of(&inner.recording, &asked);
         let Place::At {
             conversation,
@@ -214,6 +217,7 @@ impl Player {
                 &text,
             );
         };
+        state.held.keep((conversation, answer), &asked);
         let times = state.given.entry((conversation, answer)).or_default();
         *times += 1;
         let again = *times > 1;
@@ -223,7 +227,6 @@ impl Player {
             conversation,
             answer,
             is_new,
-            keeps: is_new && protocol.keeps_request(),
             protocol: protocol.name(),
             asked: &asked,
         };

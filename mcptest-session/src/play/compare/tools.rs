@@ -12,9 +12,6 @@ use crate::play::texts::same;
 
 impl Comparison<'_> {
     pub(super) fn tools(&self, found: &mut Vec<Divergence>) {
-        if self.keeps && self.asked.tools.is_empty() {
-            return;
-        }
         let Some(recorded) = &self.recorded().tools else {
             return;
         };

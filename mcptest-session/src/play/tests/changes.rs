@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::agent::{Agent, player};
+use super::agent::{Agent, ask, player};
 use super::answers::{by_hand, recorded};
 use mcptest_trace::eval::{DivergenceKind, IgnoredPath};
 
@@ -191,4 +191,55 @@ async fn what_a_recording_does_not_say_is_not_compared() {
     agent.plays(&player).await;
     assert_eq!(player.played().divergences, []);
     let _: Value = player.run(&super::answers::options(&agent)).unwrap();
+}
+
+/// A thread of Messages: the provider holds the system prompt, the tools and the talk.
+#[tokio::test]
+async fn a_request_that_continues_a_thread_has_what_the_thread_began_with() {
+    let agent = |tools| Agent {
+        protocol: "anthropic_messages",
+        tools,
+        ..Agent::default()
+    };
+    let offered = || agent(vec![("shop__cancel", "Cancels.")]);
+    let cassette = recorded(&offered()).await;
+    for (agent, offered_name, wanted) in [
+        (offered(), "shop__cancel", vec![]),
+        // What the thread began without is told, and told once.
+        (
+            agent(vec![]),
+            "cancel",
+            vec![(DivergenceKind::Tools, "tools[cancel]".to_owned())],
+        ),
+    ] {
+        let player = player(&cassette, PlayOptions::default());
+        let mut request = agent.request(&agent.begin());
+        request["thread"] = json!({ "type": "create" });
+        for number in 0..3 {
+            let (status, bytes) =
+                ask(&player, number, "/anthropic/v1/messages", None, &request).await;
+            assert_eq!(status, 200);
+            let answer: Value = serde_json::from_slice(&bytes).unwrap();
+            // Calls have the names under which the thread began to offer the tools.
+            let calls = answer["content"].as_array().unwrap().iter();
+            let mut names = calls.filter_map(|block| block["name"].as_str());
+            assert!(names.all(|name| name == offered_name), "{answer}");
+            let results = answer["content"].as_array().unwrap().iter();
+            let results = results
+                .filter(|block| block["type"] == "tool_use")
+                .map(|call| {
+                    let text = format!("{{\"cancelled\": {}}}", call["input"]["order"]);
+                    json!({ "type": "tool_result", "tool_use_id": call["id"], "content": text })
+                });
+            request = json!({
+                "model": "gpt-5", "temperature": 0.5,
+                "thread": { "type": "continue", "previous_message_id": answer["id"] },
+                "messages": [{ "role": "user", "content": results.collect::<Value>() }],
+            });
+        }
+        let outcome = player.played();
+        let told = outcome.divergences.iter().chain(&outcome.unasked);
+        let told: Vec<_> = told.map(|it| (it.kind, it.path.clone())).collect();
+        assert_eq!(told, wanted);
+    }
 }
