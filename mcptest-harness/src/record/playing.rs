@@ -9,6 +9,7 @@ use mcptest_session::record::RunOptions;
 use mcptest_suite::model::Agent;
 use mcptest_trace::record::environment::{secrets_by_name, usual_secrets, variables};
 use mcptest_trace::record::redact::Redactor;
+use serde_json::Value;
 
 use super::command::{Commands, command_of, folder, set_back};
 use super::function::Function;
@@ -109,13 +110,35 @@ fn asked(request: &PlayRequest<'_>) -> RunRequest {
     RunRequest::new(request.agent, &request.agent.models[request.model].value, 0)
 }
 
+fn turns(request: &PlayRequest<'_>) -> Vec<String> {
+    turns_of(request.cassette, asked(request).user_turns)
+}
+
+/// What the user says: the words of the suite. Where a simulated user talked to an agent of another source, the prompt
+/// is what that user wanted, and the recording has the words.
+fn turns_of(cassette: &Value, asked: Vec<String>) -> Vec<String> {
+    let told = cassette["trace"]["conversation"]["turns"].as_array();
+    let told = told.into_iter().flatten();
+    let told = told.filter(|turn| turn["role"] == "user");
+    let told: Vec<String> = told
+        .filter_map(|turn| turn["content"].as_str().map(str::to_owned))
+        .collect();
+    let is_foreign = cassette.get("imported").is_some();
+    let is_current = matches!(&asked[..], [prompt] if cassette["user_prompt"] == **prompt);
+    if is_foreign && is_current && !told.is_empty() {
+        told
+    } else {
+        asked
+    }
+}
+
 async fn session(request: &PlayRequest<'_>) -> Result<PlaySession, LiveError> {
     let recording = Recording::of(request.cassette)
         .map_err(|error| LiveError::new(format!("{}: {error}", request.origin)))?;
     let mut options = PlayOptions::new(request.options.clone()).map_err(LiveError::new)?;
     let asked = asked(request);
     options.servers = asked.servers;
-    let session = PlaySession::start(recording, options, asked.user_turns).await;
+    let session = PlaySession::start(recording, options, turns(request)).await;
     session.map_err(|error| LiveError::new(format!("no port can be listened at: {error}")))
 }
 
@@ -124,7 +147,7 @@ fn run_options(request: &PlayRequest<'_>) -> RunOptions {
     let mut run = RunOptions::default();
     run.agent = asked.agent;
     run.model = Some(asked.model);
-    run.turns = asked.user_turns;
+    run.turns = turns(request);
     run.servers = asked.servers;
     run
 }
@@ -177,4 +200,40 @@ fn made(
         ended,
         stderr,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_words_of_a_simulated_user_are_those_of_the_recording() {
+        let turn = |role: &str, text: &str| json!({ "role": role, "content": text });
+        let turns = [
+            turn("user", "Hello."),
+            turn("assistant", "Hello!"),
+            turn("user", "My lamp is broken."),
+        ];
+        let imported = json!({
+            "user_prompt": "You want to return a lamp.", "trace": { "conversation": { "turns": turns } },
+            "imported": { "from": "tau" },
+        });
+        let suite = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
+        let wanted = suite(&["You want to return a lamp."]);
+        let told = suite(&["Hello.", "My lamp is broken."]);
+        assert_eq!(turns_of(&imported, wanted.clone()), told);
+        // A suite that says something else now, or all turns itself, is what is asked.
+        for own in [suite(&["You want a refund."]), suite(&["Hello.", "Bye."])] {
+            assert_eq!(turns_of(&imported, own.clone()), own);
+        }
+        // What our own recorders asked is what the suite said then, however the agent's code worded it.
+        let mut recorded = imported.clone();
+        recorded.as_object_mut().unwrap().remove("imported");
+        assert_eq!(turns_of(&recorded, wanted.clone()), wanted);
+        let silent =
+            json!({ "user_prompt": "You want to return a lamp.", "imported": {}, "trace": {} });
+        assert_eq!(turns_of(&silent, wanted.clone()), wanted);
+    }
 }
