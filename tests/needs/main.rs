@@ -40,6 +40,8 @@ mod suites;
 mod told;
 mod unreadable;
 
+use sessions::playing;
+
 use need::{Absent, Need};
 
 /// A test and what it needs.
@@ -91,6 +93,22 @@ const TESTS: &[Test] = tests! {
     sessions::openai_in_javascript [Npm];
     sessions::anthropic_in_javascript [Npm];
     sessions::ai_sdk_in_javascript [Npm];
+    playing::openai_chat_in_python [Pip];
+    playing::openai_responses_in_python [Pip];
+    playing::anthropic_in_python [Pip];
+    playing::google_genai_in_python [Pip];
+    playing::openai_agents_in_python [Pip];
+    playing::pydantic_ai_in_python [Pip];
+    playing::langgraph_in_python [Pip];
+    playing::openai_in_javascript [Npm];
+    playing::anthropic_in_javascript [Npm];
+    playing::ai_sdk_in_javascript [Npm];
+    playing::a_chat_plays_to_clients_of_other_formats [Pip];
+    playing::a_run_of_responses_plays_to_clients_of_other_formats [Pip];
+    playing::a_run_of_messages_plays_to_clients_of_other_formats [Pip];
+    playing::a_run_of_gemini_plays_to_clients_of_other_formats [Pip];
+    playing::nothing_leaves_the_machine_and_no_key_is_seen [Pip Namespace];
+    playing::what_is_imported_plays_to_a_program_that_follows_it [Pip];
     sessions::libraries_for_python_do_what_the_table_says [Pip];
     sessions::libraries_for_javascript_do_what_the_table_says [Npm];
     sessions::a_broken_stream_is_no_finished_run_in_python [Pip];

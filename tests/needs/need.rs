@@ -3,6 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use crate::support::folder::Folder;
 use crate::{disk, runs, unreadable};
@@ -23,6 +24,8 @@ pub(crate) enum Need {
     Pip,
     /// Client libraries from crates.io, likewise.
     Crates,
+    /// A network namespace, in which loopback is all there is.
+    Namespace,
     /// A file system of a few kilobytes, mounted for a test.
     SmallDisk,
     /// Files that a process may not read.
@@ -33,12 +36,13 @@ pub(crate) enum Need {
     Browser,
 }
 
-const ALL: [Need; 9] = [
+const ALL: [Need; 10] = [
     Need::Nextest,
     Need::Insta,
     Need::Npm,
     Need::Pip,
     Need::Crates,
+    Need::Namespace,
     Need::SmallDisk,
     Need::RefusedFiles,
     Need::RealRuns,
@@ -54,6 +58,7 @@ impl Need {
             Self::Npm => "npm",
             Self::Pip => "pip",
             Self::Crates => "crates",
+            Self::Namespace => "network-namespace",
             Self::SmallDisk => "small-disk",
             Self::RefusedFiles => "refused-files",
             Self::RealRuns => "real-runs",
@@ -88,6 +93,10 @@ impl Need {
                 false,
                 "MCPTEST_TESTS_REQUIRE=browser asks for chromium, and for packages from the npm registry",
             ),
+            Self::Namespace => (
+                !namespace().is_empty(),
+                "this user may not make a network namespace with `unshare` and `ip`",
+            ),
             Self::SmallDisk => {
                 let folder = Folder::new();
                 let disk = disk::SmallDisk::on(&folder.at("disk"));
@@ -114,6 +123,26 @@ pub(crate) fn browser() -> Option<PathBuf> {
     env::split_paths(&path)
         .flat_map(|folder| names.map(|name| folder.join(name)))
         .find(|place| place.is_file())
+}
+
+/// What runs a program in a network namespace of its own, with loopback up; empty where that is not allowed.
+pub(crate) fn namespace() -> &'static [&'static str] {
+    const INSIDE: [&str; 3] = ["sh", "-c", "ip link set lo up && exec \"$0\" \"$@\""];
+    static WORDS: OnceLock<Vec<&str>> = OnceLock::new();
+    WORDS.get_or_init(|| {
+        // A user who is not root may have one of its own.
+        let ways = [
+            vec!["unshare", "--net"],
+            vec!["unshare", "--net", "--map-root-user"],
+        ];
+        let ways = ways.map(|way| [way, INSIDE.to_vec()].concat()).into_iter();
+        let mut allowed = ways.filter(|words| {
+            let mut inside = Command::new(words[0]);
+            let ran = inside.args(&words[1..]).arg("true").output();
+            ran.is_ok_and(|ran| ran.status.success())
+        });
+        allowed.next().unwrap_or_default()
+    })
 }
 
 /// Whether a program is installed.

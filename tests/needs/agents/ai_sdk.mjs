@@ -2,13 +2,13 @@
 import { openai } from "@ai-sdk/openai";
 import { generateText, stepCountIs, streamText, tool } from "ai";
 import { z } from "zod";
-import { SYSTEM, getOrder, input, refund } from "./orders.mjs";
+import { MOST, RUNS, SYSTEM, changed, getOrder, input, refund } from "./orders.mjs";
 
 const request = {
   model: openai("gpt-5"),
   system: SYSTEM,
   prompt: await input(),
-  stopWhen: stepCountIs(5),
+  stopWhen: stepCountIs(MOST),
   tools: {
     get_order: tool({
       description: "Looks an order up.",
@@ -22,9 +22,12 @@ const request = {
     }),
   },
 };
-if (process.argv.includes("--stream")) {
-  for await (const words of streamText(request).textStream) process.stdout.write(words);
-  console.log();
-} else {
-  console.log((await generateText(request)).text);
+if (changed("a tool removed")) delete request.tools.refund;
+for (let run = 0; run < RUNS; run += 1) {
+  if (process.argv.includes("--stream")) {
+    for await (const words of streamText(request).textStream) process.stdout.write(words);
+    console.log();
+  } else {
+    console.log((await generateText(request)).text);
+  }
 }

@@ -16,7 +16,7 @@ tools = [
 
 def ask(messages):
     request = {
-        "model": "claude-sonnet-4-5",
+        "model": orders.model("claude-sonnet-4-5"),
         "max_tokens": 500,
         "system": orders.SYSTEM,
         "messages": messages,
@@ -39,8 +39,13 @@ def run(call):
 
 
 messages = [{"role": "user", "content": sys.stdin.read()}]
-while (answer := ask(messages)).stop_reason == "tool_use":
+for _ in range(orders.MOST):
+    answer = ask(messages)
     messages.append({"role": "assistant", "content": answer.content})
-    results = [run(block) for block in answer.content if block.type == "tool_use"]
-    messages.append({"role": "user", "content": results})
+    if answer.stop_reason != "tool_use":
+        break
+    calls = [block for block in answer.content if block.type == "tool_use"]
+    messages.append({"role": "user", "content": [run(call) for call in orders.in_order(calls)]})
+if orders.changed("a call too many"):
+    ask([*messages, {"role": "user", "content": "Is that so?"}])
 print("".join(block.text for block in answer.content if block.type == "text"))

@@ -23,9 +23,13 @@ def refund(order: int, amount: str) -> dict:
 again = types.HttpRetryOptions(attempts=3, initial_delay=0.1)
 client = genai.Client(http_options=types.HttpOptions(retry_options=again))
 config = types.GenerateContentConfig(
-    system_instruction=orders.SYSTEM, tools=[get_order, refund]
+    system_instruction=orders.SYSTEM,
+    tools=orders.offered([get_order, refund]),
+    automatic_function_calling=types.AutomaticFunctionCallingConfig(
+        maximum_remote_calls=orders.MOST
+    ),
 )
-chat = client.chats.create(model="gemini-2.5-pro", config=config)
+chat = client.chats.create(model=orders.model("gemini-2.5-pro"), config=config)
 prompt = os.environ["MCPTEST_PROMPT"]
 if "--stream" in sys.argv:
     for chunk in chat.send_message_stream(prompt):
@@ -33,3 +37,5 @@ if "--stream" in sys.argv:
     print()
 else:
     print(chat.send_message(prompt).text)
+if orders.changed("a call too many"):
+    chat.send_message("Is that so?")

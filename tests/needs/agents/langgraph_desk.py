@@ -4,6 +4,7 @@ import sys
 
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
+from langgraph.errors import GraphRecursionError
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 
@@ -22,7 +23,8 @@ def refund(order: int, amount: str) -> dict:
     return orders.refund(order, amount)
 
 
-model = ChatOpenAI(model="gpt-5").bind_tools([get_order, refund])
+tools = orders.offered([get_order, refund])
+model = ChatOpenAI(model="gpt-5").bind_tools(tools)
 
 
 def ask(state: MessagesState) -> dict:
@@ -31,17 +33,29 @@ def ask(state: MessagesState) -> dict:
 
 graph = StateGraph(MessagesState)
 graph.add_node("ask", ask)
-graph.add_node("tools", ToolNode([get_order, refund], handle_tool_errors=True))
+graph.add_node("tools", ToolNode(tools, handle_tool_errors=True))
 graph.add_edge(START, "ask")
 graph.add_conditional_edges("ask", tools_condition)
 graph.add_edge("tools", "ask")
 desk = graph.compile()
 prompt = {"messages": [("user", sys.stdin.read())]}
-if "--stream" in sys.argv:
+# Each answer and its calls are a step each.
+limit = {"recursion_limit": 2 * orders.MOST}
+
+
+def answer():
+    if "--stream" not in sys.argv:
+        print(desk.invoke(prompt, limit)["messages"][-1].content)
+        return
     # In this mode the model's words come as they are written.
-    for message, _ in desk.stream(prompt, stream_mode="messages"):
+    for message, _ in desk.stream(prompt, limit, stream_mode="messages"):
         if message.type == "AIMessageChunk":
             print(message.content, end="", flush=True)
     print()
-else:
-    print(desk.invoke(prompt)["messages"][-1].content)
+
+
+for _ in range(orders.RUNS):
+    try:
+        answer()
+    except GraphRecursionError as error:
+        print(error)

@@ -4,7 +4,7 @@ import asyncio
 import json
 import sys
 
-from agents import Agent, Runner, function_tool, set_tracing_disabled
+from agents import Agent, MaxTurnsExceeded, Runner, function_tool, set_tracing_disabled
 
 import orders
 
@@ -26,13 +26,24 @@ def refund(order: int, amount: str) -> str:
 
 async def main():
     agent = Agent(
-        name="Order desk", model="gpt-5", instructions=orders.SYSTEM, tools=[get_order, refund]
+        name="Order desk",
+        model="gpt-5",
+        instructions=orders.SYSTEM,
+        tools=orders.offered([get_order, refund]),
     )
     prompt = sys.stdin.read()
+    for _ in range(orders.RUNS):
+        try:
+            await run(agent, prompt)
+        except MaxTurnsExceeded as error:
+            print(error)
+
+
+async def run(agent, prompt):
     if "--stream" not in sys.argv:
-        answer = await Runner.run(agent, prompt)
+        answer = await Runner.run(agent, prompt, max_turns=orders.MOST)
     else:
-        answer = Runner.run_streamed(agent, prompt)
+        answer = Runner.run_streamed(agent, prompt, max_turns=orders.MOST)
         async for event in answer.stream_events():
             if event.type == "raw_response_event" and event.data.type == "response.output_text.delta":
                 print(event.data.delta, end="", flush=True)

@@ -9,6 +9,7 @@ from openai import OpenAI
 import orders
 
 client = OpenAI()
+model = orders.model("gpt-5")
 tools = [
     {
         "type": "function",
@@ -20,9 +21,9 @@ tools = [
 
 def ask(messages):
     if "--stream" not in sys.argv:
-        answer = client.chat.completions.create(model="gpt-5", messages=messages, tools=tools)
+        answer = client.chat.completions.create(model=model, messages=messages, tools=tools)
         return answer.choices[0].message
-    with client.chat.completions.stream(model="gpt-5", messages=messages, tools=tools) as stream:
+    with client.chat.completions.stream(model=model, messages=messages, tools=tools) as stream:
         for event in stream:
             if event.type == "content.delta":
                 print(event.delta, end="", flush=True)
@@ -41,11 +42,13 @@ messages = [
     {"role": "system", "content": orders.SYSTEM},
     {"role": "user", "content": os.environ["MCPTEST_PROMPT"]},
 ]
-while True:
+for _ in range(orders.MOST):
     message = ask(messages)
     messages.append(message)
     if not message.tool_calls:
         break
-    for call in message.tool_calls:
+    for call in orders.in_order(message.tool_calls):
         messages.append({"role": "tool", "tool_call_id": call.id, "content": run(call)})
+if orders.changed("a call too many"):
+    ask([*messages, {"role": "user", "content": "Is that so?"}])
 print(message.content)

@@ -15,7 +15,7 @@ tools = [
 
 
 def ask(new, before):
-    request = {"model": "gpt-5", "instructions": orders.SYSTEM, "tools": tools, "input": new}
+    request = {"model": orders.model("gpt-5"), "instructions": orders.SYSTEM, "tools": tools, "input": new}
     if before is not None:
         request["previous_response_id"] = before.id
     if "--stream" not in sys.argv:
@@ -36,6 +36,13 @@ def run(call):
 
 
 answer = ask([{"role": "user", "content": sys.stdin.read()}], None)
+asked = 1
 while calls := [item for item in answer.output if item.type == "function_call"]:
-    answer = ask([run(call) for call in calls], answer)
+    results = [run(call) for call in orders.in_order(calls)]
+    if asked == orders.MOST:
+        break
+    answer = ask(results, answer)
+    asked += 1
+if orders.changed("a call too many"):
+    ask([{"role": "user", "content": "Is that so?"}], answer)
 print(answer.output_text)

@@ -12,6 +12,7 @@ mod compare;
 mod desk;
 mod packages;
 mod pages;
+pub(super) mod playing;
 mod product;
 
 pub(super) use alone::{
