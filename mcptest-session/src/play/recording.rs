@@ -238,9 +238,10 @@ impl Recording {
         let fits = moves.len() == answers.len();
         let model = named(cassette, "model");
         let system = cassette.get("system_prompt").and_then(Value::as_str);
-        // Only a session knows that there was none.
+        // Only a session knows that there was none, or a recorder that writes it down as empty.
         let mut told = Told {
-            system: (own.is_some() || system.is_some()).then(|| system.map(str::to_owned)),
+            system: (own.is_some() || system.is_some())
+                .then(|| system.filter(|text| !text.is_empty()).map(str::to_owned)),
             tools: tools.as_deref().map(tool_names),
             parameters: own.map(|_| Map::new()),
             recording: self,

@@ -88,7 +88,8 @@ fn fits(recorded: &str, played: &str) -> bool {
 }
 
 /// What a result says: the JSON of its text, its text, or its blocks; and its structured content, where it has that.
-/// Gemini's clients wrap a result, as that format takes objects alone: `{"output": …}`, `{"result": …}`.
+/// Gemini's clients wrap a result, as that format takes objects alone: `{"output": …}`, `{"result": …}`, and genai's
+/// for Rust `{"name": …, "content": …}`.
 pub(super) fn forms(result: &Value, wrapped: bool) -> Vec<Value> {
     let (mut result, _) = payload(result.clone());
     blob::condense(&mut result);
@@ -114,8 +115,12 @@ pub(super) fn forms(result: &Value, wrapped: bool) -> Vec<Value> {
 }
 
 fn unwrapped(form: &Value) -> Option<Value> {
-    let form = form.as_object().filter(|form| form.len() == 1)?;
-    let inner = form.get("output").or_else(|| form.get("result"))?;
+    let form = form.as_object()?;
+    let inner = match form.len() {
+        1 => form.get("output").or_else(|| form.get("result")),
+        2 => form.get("content").filter(|_| form.contains_key("name")),
+        _ => None,
+    }?;
     Some(match inner {
         Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| inner.clone()),
         other => other.clone(),

@@ -243,3 +243,37 @@ async fn a_request_that_continues_a_thread_has_what_the_thread_began_with() {
         assert_eq!(told, wanted);
     }
 }
+
+#[tokio::test]
+async fn an_empty_system_prompt_is_none_and_what_a_client_of_gemini_wraps_is_its_result() {
+    let mut cassette = by_hand();
+    cassette["system_prompt"] = "".into();
+    let agent = |system| Agent {
+        system,
+        ..Agent::default()
+    };
+    let paths = async |cassette: &Value, agent: Agent| {
+        let player = player(cassette, PlayOptions::default());
+        agent.plays(&player).await;
+        let told = player.played().divergences;
+        told.into_iter().map(|it| it.path).collect::<Vec<_>>()
+    };
+    assert!(paths(&cassette, agent(None)).await.is_empty());
+    assert_eq!(
+        paths(&cassette, agent(Some("Help."))).await,
+        ["system_prompt"]
+    );
+
+    let by_gemini = Agent {
+        protocol: "gemini",
+        ..Agent::default()
+    };
+    let mut cassette = recorded(&by_gemini).await;
+    let wrapped = |text: &str| json!({ "name": "cancel", "content": text });
+    cassette["trace"]["tool_results"][1]["result"] = wrapped("{\"cancelled\": 8}");
+    cassette["trace"]["tool_results"][2]["result"] = wrapped("{\"cancelled\": 7}");
+    assert_eq!(
+        paths(&cassette, Agent::default()).await,
+        ["tool_results[2]"]
+    );
+}
