@@ -5,11 +5,15 @@ use std::fmt::{self, Display};
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
+#[cfg(feature = "play")]
 use mcptest_trace::trace::{canonical_json, json_eq};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
+#[cfg(feature = "record")]
+use serde_json::json;
 
+#[cfg(feature = "play")]
 use crate::json::named;
 
 /// What a tool of the agent's own answered, or that it failed.
@@ -19,12 +23,14 @@ struct OwnCall {
     args: Value,
     /// An error is what the tool said.
     result: Option<Result<Value, String>>,
+    #[cfg(feature = "play")]
     given: bool,
 }
 
 /// The calls of a session, and whether they are played.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OwnTools {
+    #[cfg(feature = "play")]
     plays: bool,
     calls: Arc<Mutex<Vec<OwnCall>>>,
     /// Calls that were not recorded: the tool, the arguments, what is said of it.

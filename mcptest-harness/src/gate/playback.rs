@@ -152,54 +152,68 @@ fn ignore_paths(block: &mut Block<'_, '_>, node: &Node, options: &mut PlaybackOp
     block.problems.noted() == before
 }
 
-/// Texts that have nothing in common: a mask that makes them one text would make any two texts one.
-const UNLIKE: [&str; 2] = ["Refund order 7, please.", "zwei\nZeilen: {\"a\": [0.5]}"];
+/// Texts that have nothing in common: masks that make two of them one text would make any two texts one.
+const UNLIKE: [&str; 6] = [
+    "Refund order 7, please.",
+    "You are a clerk at the desk of orders.",
+    "Error: there is no such customer",
+    "{\"status\":\"delivered\",\"total\":18.5}",
+    "zwei\nZeilen: ja",
+    "ok",
+];
+
+/// Whether masks leave nothing to compare of most texts.
+fn hides_all(masks: &[Regex]) -> bool {
+    let rest = UNLIKE.map(|text| {
+        let masked = masks.iter().fold(text.to_owned(), |text, mask| {
+            mask.replace_all(&text, "\u{0}").into_owned()
+        });
+        let letters = masked.chars().filter(|letter| letter.is_alphanumeric());
+        // A few letters that are left tell no text from another.
+        letters.count() * 4 < text.chars().count()
+    });
+    rest.into_iter().filter(|hidden| *hidden).count() * 2 >= UNLIKE.len()
+}
 
 fn mask(block: &mut Block<'_, '_>, node: &Node, options: &mut PlaybackOptions) -> bool {
     let before = block.problems.noted();
-    for item in block
-        .problems
-        .items(node, "regular expressions")
-        .into_iter()
-        .flatten()
-    {
+    let mut masks: Vec<Regex> = Vec::new();
+    let items = block.problems.items(node, "regular expressions");
+    for item in items.into_iter().flatten() {
         let Some(text) = block.problems.words(item) else {
             continue;
         };
-        let problem = match Regex::new(&text.value) {
+        let text = text.value;
+        let problem = match Regex::new(&text) {
             Err(error) => {
                 let words = error.to_string();
-                let last = words
-                    .lines()
-                    .last()
-                    .unwrap_or_default()
-                    .trim_start_matches("error: ");
+                let last = words.lines().last().unwrap_or_default();
+                let last = last.trim_start_matches("error: ");
                 Diagnostic::at(
                     item.span,
-                    format!("`{}` is no regular expression: {last}", text.value),
+                    format!("`{text}` is no regular expression: {last}"),
                 )
-            }
-            Ok(mask)
-                if UNLIKE
-                    .map(|text| mask.replace_all(text, "").into_owned())
-                    .iter()
-                    .all(String::is_empty) =>
-            {
-                Diagnostic::at(
-                    item.span,
-                    format!(
-                        "`{}` matches every text, so nothing would be compared",
-                        text.value
-                    ),
-                )
-                .help("match only what changes from day to day, such as `\\d{4}-\\d{2}-\\d{2}`")
             }
             Ok(mask) if mask.as_str().is_empty() => {
                 Diagnostic::at(item.span, "an empty mask blanks nothing").help("leave it out")
             }
-            Ok(_) => {
-                options.mask.push(text.value);
-                continue;
+            Ok(mask) => {
+                masks.push(mask);
+                if !hides_all(&masks) {
+                    options.mask.push(text);
+                    continue;
+                }
+                let message = if masks.len() == 1 {
+                    format!(
+                        "`{text}` matches nearly all of a text, so hardly anything would be compared"
+                    )
+                } else {
+                    format!(
+                        "with `{text}` the masks match nearly all of a text, so hardly anything would be compared"
+                    )
+                };
+                Diagnostic::at(item.span, message)
+                    .help("match only what changes from day to day, such as `\\d{4}-\\d{2}-\\d{2}`")
             }
         };
         block.problems.push(problem);
@@ -471,4 +485,64 @@ fn in_full(one: &Divergence, runs: &str) -> Vec<Evidence> {
         }
     }
     evidence
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::parse_suite;
+
+    fn refused(block: &str) -> Option<String> {
+        let text = format!("agents:\n- name: a\n  model: m\n  prompt: p\n  playback: {block}\n");
+        let source = mcptest_suite::Source::new("a.yml", "a.yml", text);
+        let error = parse_suite(source).err()?;
+        Some(error.problems()[0].message.clone())
+    }
+
+    #[test]
+    fn a_mask_that_hides_what_is_compared_is_refused() {
+        for mask in [
+            "'.*'",
+            "'(?s).*'",
+            "'[^x]'",
+            "'[A-Z].*', '[a-z]'",
+            "'\\w+', '\\W+'",
+        ] {
+            let told = refused(&format!("{{ mask: [{mask}] }}")).unwrap();
+            assert!(
+                told.contains("hardly anything would be compared"),
+                "{mask}: {told}"
+            );
+        }
+        for mask in [
+            "'\\d{4}-\\d{2}-\\d{2}'",
+            "'\\d+'",
+            "'[0-9a-f]{8,}'",
+            "'Today is .*'",
+        ] {
+            assert_eq!(refused(&format!("{{ mask: [{mask}] }}")), None, "{mask}");
+        }
+    }
+
+    #[test]
+    fn what_no_option_takes_is_refused_with_what_it_takes() {
+        for (block, told) in [
+            (
+                "{ ignore: [another_call] }",
+                "`ignore` takes `system_prompt`, `tools`, `user_turns`, `tool_results`, `parameters`, found `another_call`",
+            ),
+            (
+                "{ ignore_paths: [results.a] }",
+                "a path begins with one of `tool_results`, `parameters`, `tools`, `user_turns`, and `results.a` does not",
+            ),
+            (
+                "{ mask: ['('] }",
+                "`(` is no regular expression: unclosed group",
+            ),
+            ("{ timeout_s: 0 }", "must be above 0"),
+        ] {
+            let found = refused(block).unwrap();
+            assert!(found.contains(told), "{found}");
+        }
+        assert_eq!(refused("{}"), None);
+    }
 }

@@ -172,7 +172,12 @@ fn made(
             Err(error) => error.to_string(),
             Ok(_) => String::new(),
         };
-        let mut problem = why;
+        let is_late = played.report.exit_status == 124;
+        let mut problem = if is_late {
+            "the agent asked no model within `timeout_s`, and was ended".to_owned()
+        } else {
+            why
+        };
         if played.strangers > 0 {
             problem += "; requests came to the port of the session under another path: use the whole address";
         }

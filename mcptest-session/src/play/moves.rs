@@ -35,8 +35,21 @@ pub(super) struct Shape {
 }
 
 /// The model calls of the agent itself. `shapes` says what each answer held, where a session recorded them.
-pub(super) fn of(trace: &Trace, prompt: &str, own_closing: bool, shapes: &[Shape]) -> Vec<Move> {
+///
+/// `examples`: how many texts of the trace no model said.
+pub(super) fn of(
+    trace: &Trace,
+    prompt: &str,
+    (own_closing, examples): (bool, usize),
+    shapes: &[Shape],
+) -> Vec<Move> {
     let mut events = events(trace, prompt);
+    for _ in 0..examples {
+        let first = events
+            .iter()
+            .position(|event| matches!(event, Event::Said(_)));
+        first.map(|first| events.remove(first));
+    }
     if own_closing {
         let last = events
             .iter()

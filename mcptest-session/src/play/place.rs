@@ -19,7 +19,9 @@ pub(super) enum Place {
 }
 
 /// Finds the place of a request.
-pub(super) fn of(recording: &Recording, asked: &Asked) -> Place {
+///
+/// `is_first`: nothing was asked before it, so that a recording of one conversation can only be meant.
+pub(super) fn of(recording: &Recording, asked: &Asked, is_first: bool) -> Place {
     let before = asked
         .previous
         .as_deref()
@@ -41,9 +43,23 @@ pub(super) fn of(recording: &Recording, asked: &Asked) -> Place {
             is_new: true,
         };
     }
-    let Some(conversation) = conversation(recording, asked) else {
+    let by_calls = || {
+        let mut items = asked.items.iter();
+        let call = items.find_map(|item| match item {
+            Item::Answer(parts) => parts.iter().find_map(|part| match part {
+                Part::Call(call) => recording.call_ids.get(call.id.as_deref()?),
+                _ => None,
+            }),
+            _ => None,
+        })?;
+        let mut all = recording.conversations.iter();
+        all.position(|own| own.moves.iter().any(|one| one.calls.contains(call)))
+    };
+    let only = (is_first && recording.conversations.len() == 1).then_some(0);
+    let Some(conversation) = conversation(recording, asked).or_else(by_calls).or(only) else {
         return Place::Unknown;
     };
+    let examples = recording.conversations[conversation].examples;
     let moves = &recording.conversations[conversation].moves;
     let changed = moves.iter().any(|one| one.past.is_some());
     let digest = changed.then(|| talk_digest(&asked.items));
@@ -52,7 +68,7 @@ pub(super) fn of(recording: &Recording, asked: &Asked) -> Place {
         .position(|one| one.past.is_some() && one.past == digest);
     let answer = by_past
         .or_else(|| last_known(recording, conversation, asked))
-        .unwrap_or_else(|| groups(&asked.items));
+        .unwrap_or_else(|| groups(&asked.items).saturating_sub(examples));
     Place::At {
         conversation,
         answer,

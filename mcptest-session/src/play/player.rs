@@ -43,6 +43,8 @@ struct State {
     seen: HashSet<(DivergenceKind, Option<String>, String)>,
     observed: Vec<Observed>,
     held: HeldRequests,
+    /// How many model calls were made.
+    asked: usize,
     /// Requests beyond the recording.
     beyond: usize,
     servers: ServersState,
@@ -61,6 +63,9 @@ pub struct Played {
     /// How many model calls the recording holds.
     pub recorded_calls: usize,
 }
+
+/// The most requests beyond a recording of which each is told.
+const MOST_BEYOND: usize = 20;
 
 /// The order of what stands at no recorded answer.
 const BEYOND: usize = usize::MAX / 4;
@@ -100,9 +105,16 @@ impl Player {
             }
         }
         let mut divergences: Vec<Divergence> = state.divergences.values().cloned().collect();
-        // What became of a call that the model asked for shows in what it was told.
         let unmade = state.servers.unmade(&self.0.recording.mcp);
-        for (server, call) in unmade.filter(|(_, call)| !call.is_of_model()) {
+        // Where the model asked for it and the code goes on, the code has made its result up.
+        let goes_on = |index: usize| {
+            let conversations = self.0.recording.conversations.iter().enumerate();
+            conversations.into_iter().any(|(number, own)| {
+                let place = own.moves.iter().position(|one| one.calls.contains(&index));
+                place.is_some_and(|place| state.given.contains_key(&(number, place + 1)))
+            })
+        };
+        for (server, call) in unmade.filter(|(_, call)| call.of_trace().is_none_or(goes_on)) {
             let message = format!(
                 "the recorded call of `{}` of the server `{}` is not made",
                 call.tool, server.name
@@ -115,11 +127,7 @@ impl Player {
         Played {
             divergences,
             unasked,
-            model_calls: state
-                .observed
-                .iter()
-                .filter(|one| one.protocol.is_some())
-                .count(),
+            model_calls: state.asked,
             recorded_calls: self.0.recording.answers(),
         }
     }
@@ -176,7 +184,9 @@ impl Player {
         let inner = &*self.0;
         let mut state = inner.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.held.complete(protocol, &inner.recording, &mut asked);
-        let found = place::of(&inner.recording, &asked);
+        let is_first = state.asked == 0;
+        state.asked += 1;
+        let found = place::of(&inner.recording, &asked, is_first);
         let Place::At {
             conversation,
             answer,
@@ -239,14 +249,17 @@ impl Player {
         }
         state.add(recorded.rank, found);
         let said = inner.said(&recorded.said, &asked.tools);
-        state.observe(
-            incoming,
-            protocol,
-            flagged,
-            recorded.rank,
-            &said,
-            recorded.broken.as_deref(),
-        );
+        // The same question again adds nothing to what the code did.
+        if !again {
+            state.observe(
+                incoming,
+                protocol,
+                flagged,
+                recorded.rank,
+                &said,
+                recorded.broken.as_deref(),
+            );
+        }
         drop(state);
         // A stream of chats tells its tokens to whoever asks for them.
         let tells_tokens =
@@ -375,6 +388,10 @@ impl State {
         self.beyond += 1;
         let call = place.map_or(self.observed.len(), |(_, answer)| answer) + 1;
         let of = own.map_or(recording.answers(), |own| own.moves.len());
+        // A loop without an end is told by its first calls.
+        if number >= MOST_BEYOND {
+            return error(&incoming.path, 400, text);
+        }
         let path = format!("model_calls[+{number}]");
         let found = Divergence::new(DivergenceKind::AnotherCall, (call, of), path, text)
             .of(own.and_then(|own| own.name.clone()))

@@ -57,6 +57,8 @@ pub(super) struct Conversation {
     pub(super) moves: Vec<Answer>,
     /// The tools that were offered, where the recording lists them.
     pub(super) tools: Option<Vec<OfferedTool>>,
+    /// How many answers stand in its first request already, which no model gave.
+    pub(super) examples: usize,
     /// The request after the last answer came to nothing, for this reason.
     pub(super) failed: Option<String>,
 }
@@ -233,7 +235,12 @@ impl Recording {
         let answers = own.map_or(&[][..], |own| list(own, "answers"));
         let shapes: Vec<Shape> = answers.iter().map(shape).collect();
         let own_closing = text(field, "closing") == Some("stdout");
-        let moves = moves::of(trace, prompt, own_closing, &shapes);
+        let of_examples = |key: &str| {
+            let count = own.and_then(|own| own["examples"][key].as_u64());
+            usize::try_from(count.unwrap_or_default()).unwrap_or_default()
+        };
+        let beside = (own_closing, of_examples("texts"));
+        let moves = moves::of(trace, prompt, beside, &shapes);
         // Answers that do not go together with the trace say nothing of it.
         let fits = moves.len() == answers.len();
         let model = named(cassette, "model");
@@ -268,6 +275,7 @@ impl Recording {
             opening: opening.or_else(|| Some(prompt.to_owned())),
             moves: written,
             tools,
+            examples: of_examples("answers"),
             failed: own.and_then(|own| named(own, "failed")),
         });
     }
@@ -310,6 +318,10 @@ impl Recording {
             opening,
             moves,
             tools,
+            examples: other["examples"]["answers"]
+                .as_u64()
+                .and_then(|count| usize::try_from(count).ok())
+                .unwrap_or_default(),
             failed: named(other, "failed"),
         });
     }

@@ -16,6 +16,8 @@ use crate::mcp::rpc;
 #[derive(Debug, Clone, Default)]
 pub(super) struct RecordedServer {
     pub(super) name: String,
+    /// It stood at the address when the run was recorded, so that its calls are those that were made.
+    seen: bool,
     /// What it was asked besides calls.
     pub(super) answers: Vec<RecordedAnswer>,
     /// Its calls, in their order.
@@ -122,6 +124,7 @@ pub(super) fn of(
         });
         servers.push(RecordedServer {
             name: named(one, "server").unwrap_or_default(),
+            seen: true,
             answers: answers.collect(),
             calls: calls.collect(),
             tools: Vec::new(),
@@ -445,7 +448,9 @@ impl ServersState {
         servers: &'s [RecordedServer],
     ) -> impl Iterator<Item = (&'s RecordedServer, &'s ServerCall)> {
         let given = self.given.clone();
-        servers.iter().enumerate().flat_map(move |(place, server)| {
+        let servers = servers.iter().enumerate();
+        let seen = servers.filter(|(_, server)| server.seen);
+        seen.flat_map(move |(place, server)| {
             let given = given.clone();
             let calls = server.calls.iter().enumerate();
             let calls = calls.filter(move |(number, _)| !given.contains(&(place, *number)));
@@ -455,8 +460,8 @@ impl ServersState {
 }
 
 impl ServerCall {
-    /// Whether the model asked for it, so that what became of it shows in its conversation too.
-    pub(super) fn is_of_model(&self) -> bool {
-        self.index.is_some()
+    /// The call of the trace that it is, where the model asked for it.
+    pub(super) fn of_trace(&self) -> Option<usize> {
+        self.index
     }
 }

@@ -48,6 +48,8 @@ impl ModelCall {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Conversation {
     pub(super) calls: Vec<ModelCall>,
+    /// The talk after the last of them.
+    after: Vec<Essence>,
 }
 
 impl Conversation {
@@ -265,31 +267,53 @@ fn place(mut call: ModelCall, conversations: &mut Vec<Conversation>) {
     let talk = essence::of(&call.asked.items);
     let mut best: Option<(usize, usize)> = None;
     for (index, conversation) in conversations.iter().enumerate() {
-        if let Some(last) = conversation.calls.last() {
-            let before = essence::of(&last.talk());
-            let is_longer = best.is_none_or(|(_, length)| before.len() > length);
-            if goes_on(&talk, &before) && is_longer {
-                best = Some((index, before.len()));
-            }
+        let before = &conversation.after;
+        let is_longer = best.is_none_or(|(_, length)| before.len() > length);
+        if is_longer && goes_on(&talk, before) {
+            best = Some((index, before.len()));
         }
     }
-    if let Some((index, length)) = best {
-        call.known = items_of(&call.asked.items, length);
-        conversations[index].calls.push(call);
-        return;
+    let changed = || {
+        let mut conversations = conversations.iter();
+        conversations.rposition(|conversation| has_changed(conversation, &call, &talk))
+    };
+    let place = match best {
+        Some((index, length)) => {
+            call.known = items_of(&call.asked.items, length);
+            Some(index)
+        }
+        None => changed().inspect(|_| {
+            call.changed = true;
+            let is_answer = |item: &Arc<Item>| matches!(**item, Item::Answer(_));
+            let last = call.asked.items.iter().rposition(is_answer);
+            call.known = last.map_or(call.asked.items.len(), |last| last + 1);
+        }),
+    };
+    let after = after(talk, &call);
+    match place {
+        Some(index) => {
+            conversations[index].calls.push(call);
+            conversations[index].after = after;
+        }
+        None => conversations.push(Conversation {
+            calls: vec![call],
+            after,
+        }),
     }
-    let goes_on = conversations
-        .iter()
-        .rposition(|conversation| has_changed(conversation, &call, &talk));
-    if let Some(index) = goes_on {
-        call.changed = true;
-        let is_answer = |item: &Arc<Item>| matches!(**item, Item::Answer(_));
-        let last = call.asked.items.iter().rposition(is_answer);
-        call.known = last.map_or(call.asked.items.len(), |last| last + 1);
-        conversations[index].calls.push(call);
-        return;
+}
+
+/// The talk after a call.
+fn after(mut talk: Vec<Essence>, call: &ModelCall) -> Vec<Essence> {
+    let last = call.asked.items.last();
+    if matches!(last.map(|item| &**item), Some(Item::Answer(_))) {
+        // The answer goes on with what stands there.
+        return essence::of(&call.talk());
     }
-    conversations.push(Conversation { calls: vec![call] });
+    if call.answered {
+        let answer = Arc::new(Item::Answer(call.said.parts.clone()));
+        talk.extend(essence::of(&[answer]));
+    }
+    talk
 }
 
 /// Whether a talk begins with what was said before. Some providers give calls no identifiers, and some clients send
@@ -307,9 +331,17 @@ fn goes_on(talk: &[Essence], before: &[Essence]) -> bool {
 
 /// How many items the first things of a talk are.
 fn items_of(items: &[Arc<Item>], length: usize) -> usize {
-    let is_enough = |count: &usize| essence::of(&items[..*count]).len() >= length;
-    let first = (0..=items.len()).find(is_enough);
-    let mut count = first.unwrap_or(items.len());
+    // Each item adds to a talk, so where enough is said is found by halves.
+    let (mut least, mut most) = (0, items.len());
+    while least < most {
+        let middle = usize::midpoint(least, most);
+        if essence::of(&items[..middle]).len() >= length {
+            most = middle;
+        } else {
+            least = middle + 1;
+        }
+    }
+    let mut count = least;
     // An answer may be several messages.
     while matches!(items.get(count).map(|item| &**item), Some(Item::Answer(_)))
         && essence::of(&items[..=count]).len() == length
@@ -321,10 +353,7 @@ fn items_of(items: &[Arc<Item>], length: usize) -> usize {
 
 /// Whether a call goes on with a conversation whose past was changed.
 fn has_changed(conversation: &Conversation, call: &ModelCall, talk: &[Essence]) -> bool {
-    let Some(last) = conversation.calls.last() else {
-        return false;
-    };
-    let before = essence::of(&last.talk());
+    let before = &conversation.after;
     let is_call = |it: &&Essence| matches!(it, Essence::Call { .. });
     let shares_calls = talk
         .iter()

@@ -46,6 +46,8 @@ pub use limits::{Limits, ModelCallSize, Spending};
 pub use log::Log;
 #[doc(hidden)]
 pub use mcptest_trace::record::payload;
+#[cfg(feature = "play")]
+pub(crate) use observed::ENDED_EARLY;
 pub use observed::{Observed, Outcome, digest};
 pub use options::RunOptions;
 #[cfg(feature = "play")]

@@ -7,6 +7,10 @@ use super::question::Question;
 use crate::exchange::Said;
 use crate::protocol::{Protocol, blob};
 
+/// Why an answer is not whole whose stream ended as if it were.
+#[cfg(any(feature = "play", feature = "record"))]
+pub(crate) const ENDED_EARLY: &str = "the stream ended before the answer did";
+
 /// A request, and what came of it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]

@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::compression::{Decoded, decoded};
 use super::limits::{Keeper, Limits, SetAside};
 use super::log::Log;
-use super::observed::{Observed, Outcome, digest};
+use super::observed::{ENDED_EARLY, Observed, Outcome, digest};
 use super::passing::{Ending, MOST, Passing};
 use super::query::without_keys;
 use super::usage;
@@ -384,7 +384,7 @@ impl Head {
         let told = assembled.error.as_ref();
         let told = told.map(|error| protocol::error_message(error).unwrap_or("it failed"));
         let told = told.map(|words| format!("the provider broke off: {words}"));
-        let cut = (!assembled.ended).then(|| "the stream ended before the answer did".to_owned());
+        let cut = (!assembled.ended).then(|| ENDED_EARLY.to_owned());
         // A client may close a stream whose last event it has.
         let gone = *ending == Ending::Gone && assembled.ended;
         let broken = told.or(broken.filter(|_| !gone)).or(cut);

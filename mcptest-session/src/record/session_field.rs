@@ -13,7 +13,7 @@ use super::conversation::{Calls, Conversation, ModelCall};
 use super::essence;
 use super::observed::{Observed, Outcome};
 use super::options::Role;
-use crate::exchange::{Part, Tool};
+use crate::exchange::{Item, Part, Tool};
 use crate::protocol::is_numbered;
 
 /// The version of the field.
@@ -57,6 +57,9 @@ pub(super) fn of(
         if role == "agent" {
             let tools = conversation.tools();
             written["tools"] = tools.iter().map(written_tool).collect();
+        }
+        if let Some(examples) = conversation.calls.first().and_then(examples) {
+            written["examples"] = examples;
         }
         // It was asked, and nothing came of it.
         if let Some(ModelCall {
@@ -123,6 +126,23 @@ impl<'c> Told<'c> {
             written["past"] = essence::digest(&asked.items).into();
         }
     }
+}
+
+/// Answers that stand in the first request, which no model gave here: how many there are, and how many texts they hold.
+fn examples(first: &ModelCall) -> Option<Value> {
+    let items = &first.asked.items;
+    let (mut answers, mut texts, mut before) = (0, 0, false);
+    for item in items {
+        let Item::Answer(parts) = &**item else {
+            before = false;
+            continue;
+        };
+        answers += usize::from(!before);
+        before = true;
+        let is_text = |part: &&Part| matches!(part, Part::Text(_) | Part::Refusal(_));
+        texts += parts.iter().filter(is_text).count();
+    }
+    (answers > 0).then(|| json!({ "answers": answers, "texts": texts }))
 }
 
 /// The names of tools, each once, in their order by name.

@@ -49,6 +49,12 @@ impl Comparison<'_> {
         for (own, tool) in &live {
             let name = &own.1;
             if !seen.insert(own) {
+                push(
+                    name,
+                    format!("tools[{name}]"),
+                    [None, None],
+                    format!("the tool `{name}` is offered twice"),
+                );
                 continue;
             }
             if !recorded.iter().any(|it| fits(it, own)) {

@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use super::agent::{Agent, ask, player, texts};
 use mcptest_trace::eval::DivergenceKind;
 
+use crate::exchange::{Part, Said, Stop};
 use crate::play::{PlayOptions, Recording, RecordingError};
-use crate::record::RunOptions;
+use crate::record::{Observed, Outcome, RecordedRun, RunOptions};
 
 const FORMATS: [&str; 4] = [
     "openai_chat",
@@ -173,6 +174,12 @@ async fn after_the_last_answer_the_recording_ends() {
 #[tokio::test]
 async fn what_nobody_recorded_is_an_error_and_told() {
     let player = player(&by_hand(), PlayOptions::default());
+    // The first request of a recording with one conversation can only be meant for that one.
+    let agent = Agent {
+        most: 1,
+        ..Agent::default()
+    };
+    agent.plays(&player).await;
     let nothing = json!({ "model": "other", "messages": [{ "role": "user", "content": "A title, please." }] });
     let (status, _) = ask(&player, 0, "/openai/v1/chat/completions", None, &nothing).await;
     assert_eq!(status, 400);
@@ -197,7 +204,7 @@ async fn what_nobody_recorded_is_an_error_and_told() {
             DivergenceKind::OtherRequest
         ]
     );
-    assert_eq!(outcome.unasked.len(), 3);
+    assert_eq!(outcome.unasked.len(), 2);
 }
 
 #[test]
@@ -270,4 +277,98 @@ async fn a_result_that_is_the_recorded_one_has_its_error_flag_in_formats_without
         let other = flags(|_| "Done.".to_owned()).await;
         assert_eq!(other, [None, None, None], "{protocol}");
     }
+}
+
+#[tokio::test]
+async fn a_first_request_that_is_all_otherwise_is_answered_all_the_same() {
+    let agent = Agent {
+        system: None,
+        prompt: "CANCEL SEVEN.",
+        tools: Vec::new(),
+        ..Agent::default()
+    };
+    let player = player(&by_hand(), PlayOptions::default());
+    let ended = agent.plays(&player).await;
+    assert_eq!(ended.error, None);
+    let kinds: Vec<DivergenceKind> = player
+        .played()
+        .divergences
+        .iter()
+        .map(|it| it.kind)
+        .collect();
+    assert_eq!(
+        kinds,
+        [DivergenceKind::SystemPrompt, DivergenceKind::UserTurns]
+    );
+}
+
+#[tokio::test]
+async fn examples_that_no_model_said_are_no_answers() {
+    let agent = Agent::default();
+    let begin = || {
+        let mut begin = agent.begin();
+        let user = |text: &str| json!({ "role": "user", "content": text });
+        let said = json!({ "role": "assistant", "content": "An example." });
+        begin.splice(1..1, [user("For example?"), said]);
+        begin
+    };
+    let answer = |number: usize| Said {
+        id: Some(format!("answer-{number}")),
+        parts: vec![Part::Text("It is cancelled.".to_owned())],
+        stop: Some(Stop::End),
+        ..Said::default()
+    };
+    let (protocol, route) = crate::protocol::at("/v1/chat/completions").unwrap();
+    let observed = Observed {
+        protocol: Some(protocol),
+        method: "POST".to_owned(),
+        path: "/openai/v1/chat/completions".to_owned(),
+        query: None,
+        digest: String::new(),
+        asked: Some(protocol.asked(&route, &agent.request(&begin())).into()),
+        asked_at: 0,
+        ended_at: Some(1),
+        outcome: Outcome::Said {
+            said: answer(0),
+            broken: None,
+        },
+        gone: false,
+    };
+    let cassette = RecordedRun::of(&[observed], &options(&agent))
+        .unwrap()
+        .cassette;
+    let player = player(&cassette, PlayOptions::default());
+    let request = agent.request(&begin());
+    let (status, bytes) = ask(&player, 0, "/openai/v1/chat/completions", None, &request).await;
+    assert_eq!(status, 200, "{}", String::from_utf8_lossy(&bytes));
+    let outcome = player.played();
+    assert_eq!(outcome.divergences, []);
+    assert!(outcome.unasked.is_empty());
+}
+
+#[tokio::test]
+async fn a_loop_without_an_end_is_told_by_its_first_calls() {
+    let agent = Agent::default();
+    let player = player(&by_hand(), PlayOptions::default());
+    agent.plays(&player).await;
+    let mut messages = agent.begin();
+    for number in 0..60 {
+        messages.push(json!({ "role": "assistant", "content": "Again." }));
+        messages.push(json!({ "role": "user", "content": format!("Again {number}.") }));
+        let request = agent.request(&messages);
+        ask(
+            &player,
+            number,
+            "/openai/v1/chat/completions",
+            None,
+            &request,
+        )
+        .await;
+    }
+    let outcome = player.played();
+    let beyond = outcome
+        .divergences
+        .iter()
+        .filter(|it| it.kind == DivergenceKind::AnotherCall);
+    assert_eq!((beyond.count(), outcome.model_calls), (20, 63));
 }

@@ -60,7 +60,6 @@ impl DivergenceKind {
                 | Self::Tools
                 | Self::UserTurns
                 | Self::ToolResults
-                | Self::Model
                 | Self::Parameters
         )
     }
@@ -157,6 +156,9 @@ impl Divergence {
 
 impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.call == 0 {
+            return write!(f, "before the first model call: {}", self.message);
+        }
         match &self.conversation {
             None => write!(f, "model call {} of {}", self.call, self.of)?,
             Some(name) => write!(f, "model call {} of {} of `{name}`", self.call, self.of)?,
