@@ -538,7 +538,7 @@ mod tests {
                 "{ mask: ['('] }",
                 "`(` is no regular expression: unclosed group",
             ),
-            ("{ timeout_s: 0 }", "must be above 0"),
+            ("{ timeout_s: 0 }", "expected a number above 0"),
         ] {
             let found = refused(block).unwrap();
             assert!(found.contains(told), "{found}");
