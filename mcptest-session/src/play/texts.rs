@@ -2,7 +2,7 @@
 //! what the masks match blanked on both sides.
 
 use mcptest_trace::trace::json_eq;
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
 use crate::protocol::blob;
@@ -10,6 +10,12 @@ use crate::record::payload::payload;
 
 /// What stands in a recording in place of a secret.
 const MARKER: &str = "[redacted";
+
+/// The same of a secret that has a name.
+const NAMED: &str = "[redacted ";
+
+/// The most bytes that the pattern of a long text may take.
+const MOST_BYTES: usize = 256 << 20;
 
 /// Whether a value now is the recorded one.
 pub(super) fn same(recorded: &Value, played: &Value, masks: &[Regex]) -> bool {
@@ -61,30 +67,26 @@ fn only_marker(text: &str) -> bool {
     text.starts_with(MARKER) && text.find(']') == Some(text.len() - 1)
 }
 
-/// Whether a text is a recorded one with anything where something was taken out of that.
+/// Whether a text is a recorded one with a secret where one was taken out of that. A secret with a name is a stretch
+/// without white space, such as a key; what a pattern of the suite took out may be any part of a line.
 fn fits(recorded: &str, played: &str) -> bool {
-    let mut pieces = Vec::new();
+    let mut pattern = String::from("\\A");
     let mut rest = recorded;
+    let mut found = false;
     while let Some(at) = rest.find(MARKER) {
-        let Some(end) = rest[at..].find(']') else {
+        let Some(length) = rest[at..].find(']') else {
             break;
         };
-        pieces.push(&rest[..at]);
-        rest = &rest[at + end + 1..];
+        pattern += &regex::escape(&rest[..at]);
+        let is_named = rest[at..].starts_with(NAMED);
+        pattern += if is_named { r"\S*" } else { r"[^\n]*" };
+        rest = &rest[at + length + 1..];
+        found = true;
     }
-    let Some(first) = pieces.first() else {
-        return false;
-    };
-    let (Some(mut left), last) = (played.strip_prefix(first), rest) else {
-        return false;
-    };
-    for piece in &pieces[1..] {
-        let Some(at) = left.find(piece) else {
-            return false;
-        };
-        left = &left[at + piece.len()..];
-    }
-    left.ends_with(last)
+    pattern += &regex::escape(rest);
+    pattern += "\\z";
+    let pattern = RegexBuilder::new(&pattern).size_limit(MOST_BYTES).build();
+    found && pattern.is_ok_and(|pattern| pattern.is_match(played))
 }
 
 /// What a result says: the JSON of its text, its text, or its blocks; and its structured content, where it has that.
@@ -139,4 +141,42 @@ fn texts(blocks: &[Value]) -> Option<String> {
     };
     let texts: Option<Vec<String>> = blocks.iter().map(text).collect();
     texts.map(|texts| texts.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::same_text;
+
+    #[test]
+    fn a_secret_that_was_taken_out_stands_for_a_key_and_not_for_words() {
+        let recorded = "Use the key [redacted OPENAI_API_KEY].";
+        assert!(same_text(recorded, "Use the key sk-abc.d_1.", &[]));
+        assert!(same_text(recorded, "Use the key .", &[]));
+        for other in [
+            "Use the key sk-abc. Be quick.",
+            "Use the key sk-abc.\nBe quick.",
+            "Use a key sk-abc.",
+            "Use the key sk-abc",
+        ] {
+            assert!(!same_text(recorded, other, &[]), "{other}");
+        }
+        let two = "[redacted A] and [redacted B]";
+        assert!(same_text(two, "x and y", &[]));
+        assert!(!same_text(two, "x or y", &[]));
+    }
+
+    #[test]
+    fn what_a_pattern_took_out_is_a_part_of_a_line() {
+        let recorded = "The customer is [redacted].\nBe kind.";
+        assert!(same_text(
+            recorded,
+            "The customer is Ann Lee.\nBe kind.",
+            &[]
+        ));
+        assert!(!same_text(
+            recorded,
+            "The customer is Ann.\nBe quick.\nBe kind.",
+            &[]
+        ));
+    }
 }
