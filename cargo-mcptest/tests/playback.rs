@@ -4,8 +4,11 @@
 
 use std::process::Command;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use e2e_support::folder::Folder;
 use e2e_support::process::{Finished, command, run};
+use flate2::read::DeflateDecoder;
 use scripted_provider::{Provider, Script};
 use serde_json::{Value, json};
 
@@ -301,4 +304,71 @@ fn an_agent_without_code_of_its_own_cannot_be_played() {
             .contains("`playback` runs the agent's own code, and nobody said what that is"),
         "{red}"
     );
+}
+
+/// A piece of data of a page.
+fn piece(page: &str, id: &str) -> Value {
+    let begin = format!("<script type=\"application/octet-stream\" id=\"{id}\">");
+    let (_, rest) = page.split_once(&begin).unwrap();
+    let (packed, _) = rest.split_once('<').unwrap();
+    let bytes = BASE64.decode(packed).unwrap();
+    serde_json::from_reader(DeflateDecoder::new(&bytes[..])).unwrap()
+}
+
+#[test]
+fn the_report_shows_the_played_run_beside_the_recorded_one() {
+    let folder = recorded("{}");
+    let runs = |change: &str, status: i32| {
+        let arguments = ["report", "--output", "report.html"];
+        run(&mut mcptest(&folder, change, &arguments)).exits(status);
+        let page = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
+        piece(&page, "agent-0")["runs"].clone()
+    };
+    for run in runs("an error swallowed", 1).as_array().unwrap() {
+        let played = &run["played"];
+        let divergence = &played["divergences"][0];
+        assert_eq!(divergence["path"], "tool_results[1]");
+        assert_eq!(divergence["recorded"], "Error: there is no order 8");
+        assert_eq!(played["calls"][0]["differs"], Value::Null);
+        assert_eq!(played["calls"][1]["differs"], "another result");
+        assert_eq!(played["closing_differs"], false);
+    }
+    // The first run ends with a call that the code no longer makes, and without its closing.
+    let stopped = &runs("a call too few", 1)[0]["played"];
+    assert_eq!(stopped["closing_differs"], true);
+    assert_eq!(stopped["calls"].as_array().unwrap().len(), 3);
+    // What is as recorded has nothing beside it.
+    assert_eq!(runs("", 0)[0]["played"], Value::Null);
+}
+
+#[test]
+fn results_hold_what_differs_as_data() {
+    let folder = recorded("{}");
+    let arguments = ["test", "::playback"];
+    let mut test = mcptest(&folder, "another system prompt", &arguments);
+    test.env("MCPTEST_RESULTS", folder.path().join("results"));
+    run(&mut test).exits(101);
+    let mut data = mcptest(
+        &folder,
+        "",
+        &["report", "--results", "results", "--format", "json"],
+    );
+    let data: Value = serde_json::from_str(&run(&mut data).exits(1).stdout).unwrap();
+    let played = find(&data, "played").unwrap_or_else(|| panic!("{data}"));
+    assert_eq!(played[1]["run"], 2);
+    let divergence = &played[1]["divergences"][0];
+    assert_eq!(divergence["kind"], "system_prompt");
+    assert_eq!(divergence["recorded"], "You are a refund clerk.");
+    assert_eq!(divergence["played"], "You are a quick refund clerk.");
+}
+
+/// The first value of a key, however deep.
+fn find<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
+    match value {
+        Value::Object(map) => map
+            .get(key)
+            .or_else(|| map.values().find_map(|value| find(value, key))),
+        Value::Array(items) => items.iter().find_map(|value| find(value, key)),
+        _ => None,
+    }
 }

@@ -106,6 +106,7 @@ impl<G: EachRun> Criterion for RunByRun<G> {
         let (mut breaches, mut broken, mut scores) = (Vec::new(), Vec::new(), Vec::new());
         let (mut run_verdicts, mut counts) = (Vec::new(), Counts::new());
         let (mut holding, mut unmet) = (Vec::new(), BTreeSet::new());
+        let mut played = Vec::new();
         for (index, run) in input.runs.iter().enumerate() {
             let judged = self.judge_run(input, run);
             let found = judged.breaches;
@@ -116,6 +117,8 @@ impl<G: EachRun> Criterion for RunByRun<G> {
             for (what, count) in counted.into_iter().flatten() {
                 *counts.entry(what).or_default() += count;
             }
+            let of_code = report.as_ref();
+            played.extend(of_code.and_then(|report| self.gate.played(input, run, report)));
             if found.is_empty() {
                 holding.extend(report);
             } else {
@@ -144,6 +147,7 @@ impl<G: EachRun> Criterion for RunByRun<G> {
             defaults: defaults(input, self.gate.defaults()),
             broken: unmet,
             counts,
+            played,
             ..Judgement::default()
         }
     }

@@ -24,6 +24,7 @@ mod known_tools;
 mod limit;
 mod narrative;
 mod playback;
+mod played;
 mod reading;
 mod recovery;
 mod reliability;
@@ -58,6 +59,7 @@ pub(crate) use expectation::{Cause, Threshold, ThresholdBound, short_number};
 pub(crate) use inject::Inject;
 pub use key::{OptionInfo, Role};
 pub(crate) use playback::{Player, Unplayable};
+pub use played::{DivergenceFacts, PlayedCall, PlayedFacts};
 pub use run_verdict::RunVerdict;
 pub(crate) use scores::{Scores, value_at};
 pub(crate) use some_runs::{runs_note, scope};
@@ -165,6 +167,8 @@ pub(crate) struct Judgement {
     pub(crate) broken: BTreeSet<Cause>,
     /// How much there was to judge.
     pub(crate) counts: Counts,
+    /// What became of each run that was played, in order.
+    pub(crate) played: Vec<PlayedFacts>,
 }
 
 /// How much there was to judge, by what it is.
@@ -323,6 +327,16 @@ pub(crate) trait EachRun: Options {
     /// How much of the run there was to judge.
     fn counts(&self, run: &Run, _report: &Self::Report) -> Counts {
         calls_of([run])
+    }
+
+    /// What the agent's own code did when the run was played to it, for a gate that does so.
+    fn played(
+        &self,
+        _input: &Input<'_>,
+        _run: &Run,
+        _report: &Self::Report,
+    ) -> Option<PlayedFacts> {
+        None
     }
 
     /// What must be known of the values to trust a verdict that holds.

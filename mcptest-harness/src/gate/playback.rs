@@ -11,8 +11,8 @@ use super::form::Own;
 use super::key::{Key, Keyed, Range};
 use super::table::GateEntry;
 use super::{
-    Breach, Cause, Counts, EachRun, Expect, Input, Options, RunScore, RunVerdict, SnapshotStore,
-    Threshold, wide,
+    Breach, Cause, Counts, EachRun, Expect, Input, Options, PlayedFacts, RunScore, RunVerdict,
+    SnapshotStore, Threshold, wide,
 };
 use crate::eval::{Divergence, DivergenceKind, IgnoredPath, PlaybackOptions, PlaybackReport};
 use crate::record::PlayedRun;
@@ -263,6 +263,12 @@ impl EachRun for PlaybackOptions {
 
     fn counts(&self, _run: &Run, report: &PlaybackReport) -> Counts {
         Counts::from([("model calls played", wide(report.model_calls))])
+    }
+
+    fn played(&self, input: &Input<'_>, run: &Run, report: &PlaybackReport) -> Option<PlayedFacts> {
+        let place = input.runs.iter().position(|other| ptr::eq(other, run))?;
+        let played = played(self, input, run).ok()?;
+        Some(PlayedFacts::of(place, played, report))
     }
 
     fn explain(&self, input: &Input<'_>, run: &Run, report: &PlaybackReport) -> Vec<Evidence> {

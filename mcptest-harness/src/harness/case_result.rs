@@ -39,6 +39,7 @@ pub(crate) fn data(
     };
     result.run_verdicts.clone_from(&judgement.run_verdicts);
     result.notes.clone_from(&judgement.notes);
+    result.played.clone_from(&judgement.played);
     let counts = judgement.counts.iter();
     result.judged = counts
         .map(|(what, count)| ((*what).to_owned(), *count))

@@ -285,7 +285,7 @@ mod tests {
         assert!(no_json.starts_with("not JSON: "), "{no_json}");
         assert_eq!(
             version,
-            "a result of format 3.0, and this version reads 2.0: write it anew with `MCPTEST_RESULTS`"
+            "a result of format 3.0, and this version reads 2.1: write it anew with `MCPTEST_RESULTS`"
         );
     }
 

@@ -26,13 +26,13 @@ pub(crate) use judged::{
 };
 
 use crate::eval::Measure;
-pub use crate::gate::RunVerdict;
+pub use crate::gate::{DivergenceFacts, PlayedCall, PlayedFacts, RunVerdict};
 /// The digest of a text, the same on every machine.
 pub(crate) use mcptest_trace::record::fingerprint as digest;
 
 /// The version of the format, `<major>.<minor>`: a reader knows its own major version and all minor
 /// versions of it.
-pub const SCHEMA_VERSION: &str = "2.0";
+pub const SCHEMA_VERSION: &str = "2.1";
 
 /// The JSON Schema of a case's result.
 pub const RESULTS_SCHEMA: &str = include_str!("../../schemas/results.schema.json");
@@ -98,6 +98,9 @@ pub struct CaseResult {
     /// What each run did, in the agent's own case: what comparing runs with others needs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<RunFacts>,
+    /// What the agent's own code did with each run, in the case of `playback`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub played: Vec<PlayedFacts>,
     /// The prompts of the runs by their digest.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub prompts: BTreeMap<String, String>,
@@ -220,6 +223,7 @@ impl CaseResult {
             notes: Vec::new(),
             failure: None,
             runs: Vec::new(),
+            played: Vec::new(),
             prompts: BTreeMap::new(),
             duration_ms: None,
         }

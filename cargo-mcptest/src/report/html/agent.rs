@@ -7,13 +7,11 @@ use mcptest::result::{CaseResult, CaseStatus, TargetResult};
 use mcptest_trace::eval::{SUB_SCORES, agent_stability, summarize};
 use mcptest_trace::trace::{Run, canonical_json};
 use serde::Serialize;
-use serde_json::Value;
 
 use super::closing::{ClaimView, ClosingPiece, closing};
+use super::played::{self, PlayedView};
+use super::value::{shown, unwrapped};
 use crate::outcome::{self, Gates};
-
-/// The longest argument or result that the file holds, in bytes.
-const LONGEST: usize = 100_000;
 
 /// The page of an agent.
 #[derive(Debug, Serialize)]
@@ -76,6 +74,8 @@ pub(super) struct RunView {
     missing: Vec<String>,
     /// The first call that is not that of all runs.
     apart: Option<usize>,
+    /// What the agent's own code did with it, where that is not as recorded.
+    played: Option<PlayedView>,
 }
 
 impl RunView {
@@ -138,6 +138,9 @@ impl AgentView {
         for view in &mut views {
             view.apart = apart.filter(|at| *at <= view.calls.len());
             view.missing = against(&plan, &mut view.calls);
+        }
+        for (number, (view, run)) in views.iter_mut().zip(runs).enumerate() {
+            view.played = played::of(results, number, run);
         }
         let outcomes: Option<Vec<bool>> = views.iter().map(|run| run.passed).collect();
         let decay = outcomes.filter(|outcomes| !outcomes.is_empty());
@@ -229,6 +232,7 @@ fn run_view(test: &AgentTest<'_>, run: &Run) -> RunView {
         energy,
         missing: Vec::new(),
         apart: None,
+        played: None,
     }
 }
 
@@ -255,40 +259,6 @@ fn calls(run: &Run) -> Vec<CallView> {
         }
     });
     calls.collect()
-}
-
-/// What a tool said, where MCP's envelope holds texts alone: the texts, each as the JSON that it is.
-fn unwrapped(result: &Value) -> Value {
-    let content = result.get("content").and_then(Value::as_array);
-    let texts: Option<Vec<&str>> = content.and_then(|content| {
-        let texts = content.iter().map(|part| {
-            let only_text = part.get("type").is_some_and(|kind| kind == "text");
-            part.get("text")
-                .and_then(Value::as_str)
-                .filter(|_| only_text)
-        });
-        texts.collect()
-    });
-    match texts.as_deref() {
-        None | Some([]) => result.clone(),
-        Some([text]) => serde_json::from_str(text).unwrap_or_else(|_| (*text).into()),
-        Some(texts) => texts.join("\n").into(),
-    }
-}
-
-/// A value as text; a very long one is cut, and says so.
-fn shown(value: &Value) -> String {
-    let text = match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        value => mcptest_trace::trace::pretty_json(value),
-    };
-    if text.len() <= LONGEST {
-        return text;
-    }
-    let end = text.floor_char_boundary(LONGEST);
-    let more = text.len() - end;
-    format!("{}\n… {more} bytes more in the recording", &text[..end])
 }
 
 /// The first call in which the runs differ; nothing where all make the same calls, or there is one.

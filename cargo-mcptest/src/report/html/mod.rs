@@ -8,6 +8,8 @@
 mod agent;
 mod closing;
 mod overview;
+mod played;
+mod value;
 
 use std::io::{self, Write as _};
 

@@ -267,7 +267,7 @@
     ];
     if (data.runs.length) {
       parts.push(make("h2", {}, "Runs side by side"), legend(data),
-        make("div", { class: "runs", tabindex: "0", role: "region", "aria-label": "Runs side by side" }, data.runs.map((run, at) => runOf(run, at))),
+        make("div", { class: "runs", tabindex: "0", role: "region", "aria-label": "Runs side by side" }, data.runs.map((run, at) => [runOf(run, at), run.played && playedOf(run.played, at)])),
         make("h2", {}, "Sub-scores of stability"), scores(data), ...curves(data));
     }
     parts.push(make("h2", {}, "Prompt"), data.prompts.map(([text, runs]) => [
@@ -322,6 +322,7 @@
     const said = ["✕ an error", "↻ repeats an earlier call", "⚡ an injected fault"];
     if (data.runs.some((run) => run.apart !== null)) said.push("≠ where the runs first differ");
     if (data.plan.length) said.push("◆ expected by the plan");
+    if (data.runs.some((run) => run.played)) said.push("Δ what the agent's code does now, where it is not what was recorded");
     return make("p", { class: "faint" }, said.join("   "), data.plan.length ? make("span", {}, make("br"), "plan: " + clean(data.plan.join(" → "))) : null);
   }
 
@@ -337,6 +338,32 @@
       make("div", { class: "faint" }, facts), make("div", { class: "faint" }, run.origin),
       make("ol", {}, calls),
       run.closing === null ? make("p", { class: "faint" }, "no closing message") : closing(run, at));
+  }
+
+  // The run that the agent's code made of a recording, with what differs marked.
+  function playedOf(played, at) {
+    const facts = [count(played.model_calls, "model call"), count(played.calls.length, "call"), played.exit_status && "exit status " + played.exit_status].filter(Boolean).join(", ");
+    const side = (label, text, other) => text === null ? null : make("div", {}, make("div", { class: "faint" }, label), folded(text, other));
+    const differences = played.divergences.map((one) => make("li", { class: "call error" }, make("details", {},
+      make("summary", {}, "Δ " + one.message, make("span", { class: "note" }, `${one.place}, ${one.path}`)),
+      side("recorded", one.recorded, "the recorded value"), side("now", one.played, "the value now"))));
+    const turned = played.turned.map((text) => make("li", { class: "call error" }, make("span", { class: "note" }, "Δ holds for the recording only: " + text)));
+    const calls = played.calls.map((call, index) => make("li", { class: "call" + (call.differs ? " error" : "") }, make("details", {},
+      make("summary", {}, make("span", { class: "place" }, index + 1 + ". "), call.error && make("span", { class: "bad" }, "✕ "), call.differs && "Δ ", call.name,
+        call.differs && make("span", { class: "note" }, "Δ " + call.differs)),
+      call.server && make("p", { class: "faint" }, "server " + clean(call.server)),
+      make("div", { class: "faint" }, "arguments"), folded(call.args || "none", "the arguments"),
+      make("div", { class: call.error ? "bad" : "faint" }, call.error ? "result: an error" : "result"),
+      call.result === null ? make("p", { class: "faint" }, "none") : folded(call.result, "the result"))));
+    if (played.unmade.length) calls.push(make("li", { class: "call error" }, make("span", { class: "note" },
+      "Δ recorded and not made: " + played.unmade.map((call) => "call " + (call + 1)).join(", "))));
+    return make("section", { class: "run played", "aria-label": `Run ${at + 1}, played to the agent's code` },
+      make("h3", {}, `Run ${at + 1}, played `, badge("failed", "differs")),
+      make("div", { class: "faint" }, facts), played.ended && make("div", { class: "bad" }, played.ended),
+      make("ol", { "aria-label": "What differs" }, differences, turned), make("ol", { "aria-label": "Calls" }, calls),
+      played.closing === null ? make("p", { class: "faint" }, "no closing message")
+        : make("div", {}, make("h4", {}, "Closing", played.closing_differs && make("span", { class: "bad" }, " Δ another one than recorded")), make("div", { class: "closing" }, played.closing)),
+      played.stderr.length > 0 && make("details", {}, make("summary", {}, "standard error"), make("pre", { class: "wrap", tabindex: "0" }, played.stderr.join("\n"))));
   }
 
   function callOf(call, index, run, at) {
