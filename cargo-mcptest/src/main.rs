@@ -5,7 +5,7 @@
 //!
 //! - [`mod@import`]: runs that are there already become recordings;
 //! - [`init`]: a crate gets its first agent test;
-//! - [`mod@record`]: runs agents live;
+//! - [`mod@record`]: runs agents live; [`play`]: runs their code against recordings;
 //! - [`validate`]: what is wrong with suites and recordings;
 //! - [`explain`]: every number of some cases; [`report`]: all verdicts in one piece;
 //! - [`compare`]: did the agents get worse; [`calibrate`]: what does a threshold mean; [`mutants`]: would the suites notice;
@@ -35,6 +35,7 @@ mod mutants;
 mod outcome;
 mod output;
 mod package;
+mod play;
 mod proxy;
 mod record;
 mod report;
@@ -72,6 +73,7 @@ enum Command {
     Init(init::Init),
     Import(Box<import::Import>),
     Record(record::Record),
+    Play(play::Play),
     Test(record::Test),
     Validate(validate::Validate),
     Explain(explain::Explain),
@@ -91,6 +93,7 @@ impl Command {
             Self::Init(init) => init.run(output),
             Self::Import(import) => import.run(output.out, output.err),
             Self::Record(record) => record.run(output),
+            Self::Play(play) => play.run(output),
             Self::Test(test) => test.run(),
             Self::Validate(validate) => validate.run(output),
             Self::Explain(explain) => explain.run(output),

@@ -50,14 +50,16 @@ pub(crate) struct Record {
 
 /// What the process that records has to know.
 #[derive(Debug, Serialize, Deserialize)]
-struct RecordJob {
-    package: String,
-    folder: PathBuf,
-    roots: Vec<PathBuf>,
+pub(crate) struct RecordJob {
+    pub(crate) package: String,
+    pub(crate) folder: PathBuf,
+    pub(crate) roots: Vec<PathBuf>,
     /// What runs every agent, where the suites need not say.
-    command: Vec<String>,
+    pub(crate) command: Vec<String>,
+    /// Whether each agent with a command has the gate `playback`.
+    pub(crate) plays: bool,
     /// Whether it ends as a test does, and not as this command.
-    is_test: bool,
+    pub(crate) is_test: bool,
 }
 
 impl Record {
@@ -88,12 +90,15 @@ impl Record {
             folder: package.folder.clone(),
             roots: package.roots.clone(),
             command: self.command.clone(),
+            plays: false,
             is_test: false,
         };
+        // Messages say the variable, whoever records.
+        let all = self.all || env::var("MCPTEST_RECORD").is_ok_and(|mode| mode == "all");
         let mut child = asked.process()?;
         child
             .args(self.filter.arguments())
-            .env("MCPTEST_RECORD", if self.all { "all" } else { "missing" })
+            .env("MCPTEST_RECORD", if all { "all" } else { "missing" })
             .stdin(Stdio::null());
         let holds = match self.format {
             OutputFormat::Text => ran(&mut child)?,
@@ -154,6 +159,7 @@ impl Test {
             folder: package.folder.clone(),
             roots: package.roots.clone(),
             command: Vec::new(),
+            plays: false,
             is_test: true,
         };
         Ok(if ran(asked.process()?.args(&self.arguments))? {
@@ -167,20 +173,20 @@ impl Test {
 /// Runs the process that runs the cases; whether it ended well. It takes this one's place where the system can do
 /// that, so that what ends this one ends it too.
 #[cfg(unix)]
-fn ran(process: &mut Command) -> Result<bool, Failure> {
+pub(crate) fn ran(process: &mut Command) -> Result<bool, Failure> {
     use std::os::unix::process::CommandExt;
 
     Err(process.exec().into())
 }
 
 #[cfg(not(unix))]
-fn ran(process: &mut Command) -> Result<bool, Failure> {
+pub(crate) fn ran(process: &mut Command) -> Result<bool, Failure> {
     Ok(process.status()?.success())
 }
 
 impl RecordJob {
     /// This executable as the process that runs the cases.
-    fn process(&self) -> Result<Command, Failure> {
+    pub(crate) fn process(&self) -> Result<Command, Failure> {
         let mut child = Command::new(env::current_exe()?);
         child
             .current_dir(&self.folder)
@@ -206,6 +212,11 @@ pub(crate) fn child() -> Option<ExitCode> {
     let harness = match asked.command.as_slice() {
         [] => harness,
         _ => harness.record_by(asked.command),
+    };
+    let harness = if asked.plays {
+        harness.with_playback()
+    } else {
+        harness
     };
     let ended = harness.run();
     Some(if asked.is_test || ended == ExitCode::SUCCESS {

@@ -20,8 +20,9 @@ fn agent() {
         return;
     };
     let prompt = std::env::var("MCPTEST_PROMPT").unwrap();
+    let system = std::env::var("AGENT_SYSTEM").unwrap_or("You are a refund clerk.".to_owned());
     let mut messages = vec![
-        json!({ "role": "system", "content": "You are a refund clerk." }),
+        json!({ "role": "system", "content": system }),
         json!({ "role": "user", "content": prompt }),
     ];
     let key = std::env::var("OPENAI_API_KEY").unwrap_or_default();
@@ -187,6 +188,56 @@ fn the_program_may_stand_in_the_command_and_the_suites_in_another_folder() {
         nowhere.stderr.contains("there is no folder `check`"),
         "{nowhere}"
     );
+}
+
+#[test]
+fn recordings_are_played_to_a_program_that_no_suite_names() {
+    let folder = Folder::new().with("suites/refunds.yml", suite(""));
+    let words = program();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let with_program = |arguments: &[&'static str]| [arguments, &["--"], words.as_slice()].concat();
+    mcptest(&folder, Some(&provider()), &with_program(&["record"])).exits(0);
+    let played = mcptest(&folder, None, &with_program(&["play"])).exits(0);
+    assert!(
+        played
+            .stdout
+            .contains("test refunds::refund_agent::playback ... ok"),
+        "{played}"
+    );
+    assert!(played.stdout.contains("1 passed"), "{played}");
+    // A change of the code is red, and the message says the command that records with this program.
+    let mut changed: Command = command(env!("CARGO_BIN_EXE_cargo-mcptest"), folder.path());
+    changed
+        .arg("mcptest")
+        .args(with_program(&["play", "refund_agent"]))
+        .env("AGENT_SYSTEM", "You are a pirate.");
+    let red = run(&mut changed).exits(1);
+    assert!(
+        red.stdout
+            .contains("in every run: model call 1 of 2: the system prompt differs"),
+        "{red}"
+    );
+    let anew = "MCPTEST_RECORD=all cargo mcptest record --exact refunds::refund_agent -- ";
+    assert!(red.stdout.contains(anew), "{red}");
+    let none = mcptest(&folder, None, &["play"]).exits(3);
+    assert!(
+        none.stderr
+            .contains("no agent says the program that runs it"),
+        "{none}"
+    );
+    let unknown = mcptest(&folder, None, &with_program(&["play", "refnd"])).exits(3);
+    assert!(unknown.stderr.contains("no case is named so"), "{unknown}");
+}
+
+#[test]
+fn a_command_of_a_suite_is_played_though_the_suite_has_no_such_gate() {
+    let folder = Folder::new().with("suites/refunds.yml", with_command());
+    mcptest(&folder, Some(&provider()), &["record"]).exits(0);
+    let played = mcptest(&folder, None, &["play"]).exits(0);
+    assert!(played.stdout.contains("1 passed"), "{played}");
+    // `test` runs what the suite asks, and no more.
+    let tested = mcptest(&folder, None, &["test", "--list"]).exits(0);
+    assert!(!tested.stdout.contains("playback"), "{tested}");
 }
 
 #[test]

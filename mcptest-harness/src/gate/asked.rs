@@ -9,6 +9,7 @@ use mcptest_suite::{Diagnostic, Entry, LoadError, Source, Span, Spanned};
 use regex::Regex;
 
 use super::block::Block;
+use super::each_run::RunByRun;
 use super::energy::{self, Energy};
 use super::known_tools::{UnknownTools, errors_unknown};
 use super::recovery::Recovery;
@@ -19,7 +20,7 @@ use super::trajectory::Plan;
 use super::{Breach, Criterion, Input, Judgement, RunVerdict};
 use crate::check::{Check, Compiler};
 use crate::energy::Analysis;
-use crate::eval::{Fault, FaultPlan, GoldenPath, NarrativeOptions};
+use crate::eval::{Fault, FaultPlan, GoldenPath, NarrativeOptions, PlaybackOptions};
 use crate::render::Evidence;
 use crate::trace::Run;
 
@@ -36,6 +37,19 @@ pub(crate) struct ReadGate {
 }
 
 impl ReadGate {
+    /// The gate `playback` with its default, of an agent whose suite does not ask for it.
+    pub(crate) fn playback(span: Span) -> Self {
+        Self {
+            kind: GateKind::Playback,
+            span,
+            expect: Vec::new(),
+            gate: Box::new(RunByRun {
+                gate: PlaybackOptions::usual(),
+                limits: Vec::new(),
+            }),
+        }
+    }
+
     /// Judges the runs. It fails where it, or a gate that it counts, names tools that nobody knows.
     pub(crate) fn judge(&self, input: &Input<'_>) -> Judgement {
         let mut judgement = self.gate.judge(&input.of(self));

@@ -198,6 +198,7 @@ fn load(crate_dir: &Path, case: &MacroCase<'_>, functions: &AgentFunctions, whol
         target: (target != case.package.replace('-', "_")).then(|| target.to_owned()),
         suite: module.to_owned(),
         own_loop: false,
+        program: Vec::new(),
     };
     let agent = case.agent.split("::").next();
     let agent = agent.filter(|agent| !whole && !agent.is_empty() && alone());

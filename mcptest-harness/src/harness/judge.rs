@@ -88,6 +88,7 @@ impl Package {
                 target: None,
                 suite: path.to_string(),
                 own_loop: false,
+                program: Vec::new(),
             };
             match LoadedSuite::load(folder, &file) {
                 Ok(suite) => {

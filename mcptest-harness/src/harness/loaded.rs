@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use mcptest_suite::model::{Agent, AgentCommand, Suite};
+use mcptest_suite::model::{Agent, AgentCommand, Gate, GateKind, Suite};
 use mcptest_suite::{Case, Diagnostic, LoadError, Source, Subject};
 use regex::Regex;
 
@@ -16,7 +16,9 @@ use super::place::{PlaceError, Wanted};
 use super::regression::trusted::Trusted;
 use super::runs::{self, SuitePlace};
 use super::snapshots::CaseSnapshots;
-use crate::gate::{self, AgentGates, Criterion as _, GateReading, Input, SnapshotStore, Stale};
+use crate::gate::{
+    self, AgentGates, Criterion as _, GateReading, Input, ReadGate, SnapshotStore, Stale,
+};
 use crate::record::{RecordCommand, in_ci};
 use crate::render::Failure;
 use crate::trace::{Run, read_runs};
@@ -134,6 +136,25 @@ impl LoadedSuite {
                     command.closing_is_stdout = own.closing_is_stdout;
                 }
                 agent.command = Some(command);
+            }
+        }
+        self.command.program = program.to_vec();
+        self
+    }
+
+    /// The same, in which each agent with a command has `playback`, whatever the suite says.
+    pub(crate) fn with_playback(mut self) -> Self {
+        let parts = (Arc::get_mut(&mut self.suite), Arc::get_mut(&mut self.gates));
+        if let (Some(suite), Some(gates)) = parts {
+            let agents = suite.agents.iter_mut().zip(gates);
+            let with_command = agents.filter(|(agent, _)| agent.command.is_some());
+            for (agent, gates) in with_command {
+                if gates.get(GateKind::Playback).is_none() {
+                    let span = agent.name.span;
+                    agent.gates.push(Gate::new(GateKind::Playback, span));
+                    agent.gates.sort_by_key(|gate| gate.kind);
+                    gates.gates.push(ReadGate::playback(span));
+                }
             }
         }
         self

@@ -51,6 +51,8 @@ pub struct Harness {
     pub(super) own_loop: Option<Arc<dyn Live>>,
     /// What runs every agent, whatever the suites say.
     program: Vec<String>,
+    /// Whether each agent with a command has `playback`, whatever the suites say.
+    plays: bool,
     /// The agents that are async functions.
     pub(super) functions: AgentFunctions,
 }
@@ -66,6 +68,7 @@ impl fmt::Debug for Harness {
             .field("checks", &checks)
             .field("own_loop", &self.own_loop.is_some())
             .field("program", &self.program)
+            .field("plays", &self.plays)
             .field("functions", &self.functions)
             .finish()
     }
@@ -83,6 +86,7 @@ impl Harness {
             checks: Vec::new(),
             own_loop: None,
             program: Vec::new(),
+            plays: false,
             functions: AgentFunctions::default(),
         }
     }
@@ -105,6 +109,13 @@ impl Harness {
     #[must_use]
     pub fn record_by(mut self, program: Vec<String>) -> Self {
         self.program = program;
+        self
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_playback(mut self) -> Self {
+        self.plays = true;
         self
     }
 
@@ -298,6 +309,7 @@ impl Harness {
                 target: self.target.clone(),
                 suite: path.to_string(),
                 own_loop: self.own_loop.is_some(),
+                program: Vec::new(),
             };
             let loaded = loaded.and_then(|suite| {
                 let suite = suite.recorded_with(command);
@@ -307,6 +319,11 @@ impl Harness {
             let loaded = match self.program.as_slice() {
                 [] => loaded,
                 program => loaded.map(|suite| suite.run_by(program)),
+            };
+            let loaded = if self.plays {
+                loaded.map(LoadedSuite::with_playback)
+            } else {
+                loaded
             };
             match loaded.and_then(|suite| self.knows_checks(suite)) {
                 Ok(suite) => prepared.add(path, suite, &names, &self.checks),

@@ -29,6 +29,8 @@ pub(crate) struct RecordCommand {
     pub(crate) suite: String,
     /// A loop of one's own records, in any build.
     pub(crate) own_loop: bool,
+    /// The program that runs every agent, where a person says it beside the suites.
+    pub(crate) program: Vec<String>,
 }
 
 /// What a person types to run one case alone. A folder without a crate has no package.
@@ -65,10 +67,24 @@ impl RecordCommand {
             "" => case.to_owned(),
             suite => format!("{suite}::{case}"),
         };
+        if !self.program.is_empty() {
+            let words: Vec<String> = self.program.iter().map(|word| shell_word(word)).collect();
+            return format!("cargo mcptest record --exact {case} -- {}", words.join(" "));
+        }
         if package.is_empty() {
             return rerun(package, &case);
         }
         format!("cargo test{feature} -p {package}{target} -- --exact {case}")
+    }
+}
+
+/// A word as a person types it in a shell.
+fn shell_word(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./=:,@%+\\".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
 
@@ -150,6 +166,7 @@ mod tests {
             target: Some("agents".to_owned()),
             suite: "refunds".to_owned(),
             own_loop: true,
+            program: Vec::new(),
         };
         assert_eq!(
             command.of("desk", false),

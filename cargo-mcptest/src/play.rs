@@ -1,0 +1,85 @@
+//! `cargo mcptest play`: the recordings, played to the agents' own code.
+//!
+//! It is the gate `playback` of each agent that a command runs, whether its suite asks for the gate or not.
+
+use std::process::Stdio;
+
+use mcptest::judge::AgentTest;
+
+use crate::failure::Failure;
+use crate::judging::{Filter, Opened};
+use crate::output::Output;
+use crate::package::Judging;
+use crate::record::{RecordJob, ran};
+use crate::status::{EXIT_STATUS, ExitStatus};
+
+/// Runs the agents' own code against their recordings, offline, and shows what the code now does differently.
+///
+/// `cargo mcptest play` takes the `command:` of each agent. `cargo mcptest play -- python agent.py` needs no word in the
+/// suites. An agent that is an async function of its crate is played by `cargo test ::playback`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_STATUS)]
+pub(crate) struct Play {
+    #[command(flatten)]
+    filter: Filter,
+    #[command(flatten)]
+    judging: Judging,
+    /// The agents' own program with its arguments, in the place of the suites' `command:`.
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+impl Play {
+    pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
+        let opened = Opened::whole(&self.judging, output)?;
+        let agents = opened.suites.agents();
+        let case = |agent: &AgentTest<'_>| format!("{}::playback", agent.case());
+        let cases: Vec<String> = agents.iter().map(case).collect();
+        let wanted = agents.iter().zip(&cases);
+        let wanted: Vec<_> = wanted
+            .filter(|(agent, case)| self.filter.wants(agent.case()) || self.filter.wants(case))
+            .collect();
+        if wanted.is_empty() {
+            return Err(self.filter.nothing(cases.iter().map(String::as_str)));
+        }
+        let runs =
+            |agent: &AgentTest<'_>| !self.command.is_empty() || agent.agent().command.is_some();
+        let (played, left): (Vec<_>, Vec<_>) =
+            wanted.into_iter().partition(|(agent, _)| runs(agent));
+        if played.is_empty() {
+            return Err(Failure::cannot_tell("no agent says the program that runs it").help(
+                "add `command: [python, agent.py]` to the agent, or say the program here: `cargo mcptest play -- python agent.py`; \
+                 an agent that is an async function is played by `cargo test ::playback`",
+            ));
+        }
+        for (agent, _) in left {
+            writeln!(
+                output.err,
+                "`{}` has no `command:`, and is not played",
+                agent.case()
+            )?;
+        }
+        let package = &opened.package;
+        let job = RecordJob {
+            package: package.name.clone(),
+            folder: package.folder.clone(),
+            roots: package.roots.clone(),
+            command: self.command.clone(),
+            plays: true,
+            is_test: false,
+        };
+        let mut process = job.process()?;
+        let names = played.iter().map(|(_, case)| case.as_str());
+        // It plays, whatever is asked of a test beside it.
+        process
+            .arg("--exact")
+            .args(names)
+            .env_remove("MCPTEST_RECORD");
+        process.stdin(Stdio::null());
+        Ok(if ran(&mut process)? {
+            ExitStatus::Holds
+        } else {
+            ExitStatus::Finding
+        })
+    }
+}
