@@ -1,6 +1,7 @@
 //! `cargo mcptest mock`: a real MCP server that answers as a file says, and goes wrong when it is told to.
 //!
 //! - `manifest`: the tools and their answers, read from a file;
+//! - `recorded`: those of a recording;
 //! - `template`: answers with places for what a call said;
 //! - `fault`: what goes wrong with a call;
 //! - `server`: the tools as MCP has them;
@@ -8,6 +9,7 @@
 
 mod fault;
 mod manifest;
+mod recorded;
 mod serve;
 mod server;
 mod template;
@@ -21,9 +23,9 @@ use crate::output::Output;
 use crate::status::ExitStatus;
 use fault::MockFault;
 use manifest::MockManifest;
-use server::MockServer;
+use server::{MockServer, MockTools};
 
-/// Serves made-up tools over MCP, so that an agent can be tried, or recorded, without the real ones.
+/// Serves made-up tools over MCP, or those of a recording, so that an agent can be tried without the real ones.
 ///
 /// The file says the tools as MCP's `tools/list` has them, each with its answers:
 ///
@@ -40,7 +42,23 @@ use server::MockServer;
 pub(crate) struct Mock {
     /// The tools and their answers, in YAML or JSON.
     #[arg(long, value_name = "FILE")]
-    tools_from: PathBuf,
+    tools_from: Option<PathBuf>,
+    /// A recording, in the place of a file of tools: the server lists the tools that the recorded one listed, and answers
+    /// each recorded call as that one did, equal calls in their order. Another call is an error that shows the
+    /// nearest recorded one.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "tools_from",
+        required_unless_present = "tools_from"
+    )]
+    from_cassette: Option<PathBuf>,
+    /// The server, where the recording has several.
+    #[arg(long, value_name = "NAME", requires = "from_cassette")]
+    server: Option<String>,
+    /// The run, from 1, where the file holds several.
+    #[arg(long, value_name = "NUMBER", requires = "from_cassette")]
+    run: Option<usize>,
     /// What goes wrong with every call of a tool: `none`, `hang` or `wedged` (no answer ever),
     /// `slow:<ms>`, `recover-after:<n>` (the first n calls hang), `reply-after-cancel:<ms>` (answers
     /// although the call was cancelled). Everything but calls stays healthy.
@@ -54,7 +72,17 @@ pub(crate) struct Mock {
 impl Mock {
     /// Serves until the client has gone, over HTTP until it is stopped.
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
-        let server = MockServer::new(MockManifest::read(&self.tools_from)?, self.fault);
+        let tools = match (&self.tools_from, &self.from_cassette) {
+            (Some(file), _) => MockTools::Manifest(MockManifest::read(file)?),
+            (None, Some(file)) => {
+                MockTools::Recorded(recorded::server(file, self.run, self.server.as_deref())?)
+            }
+            (None, None) => {
+                return Err(Failure::new("nothing says the tools")
+                    .help("say `--tools-from` or `--from-cassette`"));
+            }
+        };
+        let server = MockServer::new(tools, self.fault);
         writeln!(output.err, "{}", escape_line(&server.described()))?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()

@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use mcptest::eval::Effect;
+use mcptest_session::play::ServerPlayer;
 use mcptest_suite::model::compare_numbers;
-use mcptest_suite::quoted_list;
+use mcptest_suite::{escape_line, quoted_list};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
     ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
+    Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -24,9 +26,49 @@ use mcptest_trace::text::counted;
 /// A mock server. Its clones are the same server: what one session calls counts in all.
 #[derive(Debug, Clone)]
 pub(super) struct MockServer {
-    manifest: Arc<MockManifest>,
+    tools: Arc<MockTools>,
     fault: MockFault,
     calls: Arc<Mutex<Calls>>,
+}
+
+/// Where the tools and their answers come from.
+#[derive(Debug)]
+pub(super) enum MockTools {
+    /// A file of tools.
+    Manifest(MockManifest),
+    /// A recording.
+    Recorded(ServerPlayer),
+}
+
+impl MockTools {
+    fn server(&self) -> &str {
+        match self {
+            Self::Manifest(manifest) => &manifest.server,
+            Self::Recorded(player) => player.name(),
+        }
+    }
+
+    /// The tools as MCP lists them; an error is a tool of a recording that is none.
+    fn listed(&self) -> Result<Vec<Tool>, ErrorData> {
+        match self {
+            Self::Manifest(manifest) => {
+                let tools = manifest.tools.iter();
+                Ok(tools.map(|tool| tool.tool.clone()).collect())
+            }
+            Self::Recorded(player) => {
+                let tools = player.tools().into_iter().map(|tool| {
+                    let name = tool["name"].to_string();
+                    serde_json::from_value(tool)
+                        .map_err(|error| not_as_recorded(&format!("the tool {name}: {error}")))
+                });
+                tools.collect()
+            }
+        }
+    }
+}
+
+fn not_as_recorded(what: &str) -> ErrorData {
+    ErrorData::internal_error(format!("mcptest: the recording is no MCP: {what}"), None)
 }
 
 /// How often what was called.
@@ -37,9 +79,9 @@ struct Calls {
 }
 
 impl MockServer {
-    pub(super) fn new(manifest: MockManifest, fault: MockFault) -> Self {
+    pub(super) fn new(tools: MockTools, fault: MockFault) -> Self {
         Self {
-            manifest: Arc::new(manifest),
+            tools: Arc::new(tools),
             fault,
             calls: Arc::default(),
         }
@@ -52,10 +94,14 @@ impl MockServer {
 
     /// What it is, in a line.
     pub(super) fn described(&self) -> String {
-        let tools = counted(self.manifest.tools.len(), "tool");
+        let holds = match &*self.tools {
+            MockTools::Manifest(manifest) => counted(manifest.tools.len(), "tool"),
+            MockTools::Recorded(player) => counted(player.recorded_calls(), "recorded call"),
+        };
         format!(
-            "mock server `{}`: {tools}, fault {}",
-            self.manifest.server, self.fault
+            "mock server `{}`: {holds}, fault {}",
+            self.tools.server(),
+            self.fault
         )
     }
 
@@ -74,12 +120,15 @@ impl ServerHandler for MockServer {
     fn get_info(&self) -> ServerConfig {
         let info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(Implementation::new(
-                self.manifest.server.clone(),
+                self.tools.server().to_owned(),
                 env!("CARGO_PKG_VERSION"),
             ));
-        match &self.manifest.instructions {
-            Some(instructions) => info.with_instructions(instructions.clone()),
-            None => info,
+        match &*self.tools {
+            MockTools::Manifest(MockManifest {
+                instructions: Some(instructions),
+                ..
+            }) => info.with_instructions(instructions.clone()),
+            _ => info,
         }
     }
 
@@ -95,10 +144,7 @@ impl ServerHandler for MockServer {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.manifest.tools.iter();
-        Ok(ListToolsResult::with_all_items(
-            tools.map(|tool| tool.tool.clone()).collect(),
-        ))
+        Ok(ListToolsResult::with_all_items(self.tools.listed()?))
     }
 
     async fn call_tool(
@@ -113,8 +159,12 @@ impl ServerHandler for MockServer {
             // The client may give up; nobody hears what is said then.
             Some(Effect::Timeout) => context.ct.cancelled().await,
         }
-        let Some(tool) = self.manifest.tool(&request.name) else {
-            let known = self.manifest.tools.iter().map(|tool| &*tool.tool.name);
+        let manifest = match &*self.tools {
+            MockTools::Manifest(manifest) => manifest,
+            MockTools::Recorded(player) => return recorded(player, request),
+        };
+        let Some(tool) = manifest.tool(&request.name) else {
+            let known = manifest.tools.iter().map(|tool| &*tool.tool.name);
             let message = format!(
                 "no tool `{}`; there are {}",
                 request.name,
@@ -124,6 +174,27 @@ impl ServerHandler for MockServer {
         };
         let arguments = request.arguments.unwrap_or_default();
         Ok(answered(tool, arguments, of_tool).into())
+    }
+}
+
+/// What a recorded server says to a call.
+fn recorded(
+    player: &ServerPlayer,
+    request: CallToolRequestParams,
+) -> Result<CallToolResponse, ErrorData> {
+    let arguments = Value::Object(request.arguments.unwrap_or_default());
+    let answer = player.call(&request.name, &arguments);
+    if let Some(words) = &answer.untold {
+        eprintln!("{}", escape_line(words));
+    }
+    match answer.result {
+        Ok(result) => {
+            let result = serde_json::from_value::<CallToolResult>(result);
+            let result = result.map_err(|error| not_as_recorded(&error.to_string()));
+            result.map(Into::into)
+        }
+        Err(error) => Err(serde_json::from_value(error)
+            .unwrap_or_else(|error| not_as_recorded(&error.to_string()))),
     }
 }
 

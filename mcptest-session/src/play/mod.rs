@@ -6,7 +6,7 @@
 //! - `compare`: what a request says otherwise than the recorded one;
 //! - `held`: what a request has of the one before it;
 //! - `session`: one run of the agent's code against a recording;
-//! - `servers`: MCP servers, played;
+//! - `servers`: MCP servers, played; `server_player`: one of them, to whoever asks it;
 //! - `keys`: placeholders for keys of providers;
 //! - `player`, `wire`: answers the requests of an endpoint.
 //!
@@ -23,6 +23,7 @@ mod options;
 mod place;
 mod player;
 mod recording;
+mod server_player;
 mod servers;
 mod session;
 #[cfg(test)]
@@ -33,4 +34,5 @@ mod wire;
 pub use options::PlayOptions;
 pub use player::{Played, Player};
 pub use recording::{Recording, RecordingError};
+pub use server_player::{ServerAnswer, ServerPlayer, ServerPlayerError};
 pub use session::{PlaySession, PlayedRun};

@@ -91,7 +91,14 @@ pub(super) fn of(
         ServerCall {
             tool: call.name.clone(),
             args: Value::clone(&call.args),
-            result: results[index].map(|result| Value::clone(&result.result)),
+            result: results[index].map(|result| {
+                let mut said = as_result(&result.result);
+                // A recorder that keeps no results as MCP has them keeps the flag beside them.
+                if result.is_error && said.get("isError").is_none() {
+                    said["isError"] = true.into();
+                }
+                said
+            }),
             error: None,
             index: Some(index),
         }
@@ -256,7 +263,7 @@ fn batch(
 }
 
 /// The answer to one message; nothing for one that wants none.
-fn one(
+pub(super) fn one(
     servers: &[RecordedServer],
     state: &mut ServersState,
     place: usize,

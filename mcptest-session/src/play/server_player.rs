@@ -1,0 +1,156 @@
+//! One MCP server of a recording, played without an agent's session: to whoever asks it.
+
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::{Value, json};
+
+use super::recording::Recording;
+use super::servers::{RecordedServer, ServersState, one};
+
+/// An MCP server as it was recorded: its list of tools, and an answer to each call that was made, equal calls in their
+/// order.
+///
+/// ```
+/// use mcptest_session::play::{Recording, ServerPlayer};
+/// use serde_json::json;
+///
+/// let cassette = json!({
+///     "schema_version": "v1", "model": "gpt-5", "user_prompt": "Where is order 7?",
+///     "trace": {
+///         "tool_calls": [{ "name": "get_order", "server": "desk", "args": { "order": 7 } }],
+///         "tool_results": [{ "call_index": 0, "is_error": false, "result": "delivered" }],
+///     },
+/// });
+/// let desk = ServerPlayer::of(&Recording::of(&cassette)?, None)?;
+/// let answer = desk.call("get_order", &json!({ "order": 7 }));
+/// assert_eq!(answer.result.unwrap()["content"][0]["text"], "delivered");
+/// assert_eq!(answer.untold, None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct ServerPlayer {
+    /// One server.
+    server: Vec<RecordedServer>,
+    state: Mutex<ServersState>,
+}
+
+/// What a played server answers.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ServerAnswer {
+    /// The result as MCP has it; else the error of JSON-RPC, with its `code` and `message`.
+    pub result: Result<Value, Value>,
+    /// What the recording does not hold of the request, in a few words.
+    pub untold: Option<String>,
+}
+
+/// Why no server of a recording can be played.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ServerPlayerError {
+    /// The recording has no call of an MCP server, and no list of one.
+    NoServer,
+    /// The recording has several, of these names, and nobody said which.
+    Several(Vec<String>),
+    /// The recording has servers of these names alone.
+    Unknown(Vec<String>),
+}
+
+impl fmt::Display for ServerPlayerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |names: &[String]| names.join("`, `");
+        match self {
+            Self::NoServer => f.write_str("the recording calls no tool of an MCP server"),
+            Self::Several(names) => {
+                write!(f, "the recording has several servers: `{}`", list(names))
+            }
+            Self::Unknown(names) => write!(
+                f,
+                "the recording has no such server; it has `{}`",
+                list(names)
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ServerPlayerError {}
+
+impl ServerPlayer {
+    /// The server of a name; the only one where no name is given.
+    ///
+    /// # Errors
+    ///
+    /// The recording has no such server, or no name is given and it has several.
+    pub fn of(recording: &Recording, name: Option<&str>) -> Result<Self, ServerPlayerError> {
+        let all = &recording.mcp;
+        let names = || all.iter().map(|server| server.name.clone()).collect();
+        let found = match (name, all.as_slice()) {
+            (_, []) => return Err(ServerPlayerError::NoServer),
+            (None, [only]) => Some(only),
+            (None, _) => return Err(ServerPlayerError::Several(names())),
+            (Some(name), all) => all.iter().find(|server| server.name == name),
+        };
+        let server = found.ok_or_else(|| ServerPlayerError::Unknown(names()))?;
+        Ok(Self {
+            server: vec![server.clone()],
+            state: Mutex::default(),
+        })
+    }
+
+    /// The server's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.server[0].name
+    }
+
+    /// How many calls of it the recording holds.
+    #[must_use]
+    pub fn recorded_calls(&self) -> usize {
+        self.server[0].calls.len()
+    }
+
+    /// The tools as `tools/list` has them.
+    #[must_use]
+    pub fn tools(&self) -> Vec<Value> {
+        let mut tools = Vec::new();
+        let mut params = json!({});
+        loop {
+            let page = self.ask("tools/list", &params).result.unwrap_or_default();
+            tools.extend(page["tools"].as_array().cloned().unwrap_or_default());
+            match page["nextCursor"].as_str() {
+                // A recording that lists the same page for ever ends here.
+                Some(next) if tools.len() < MOST_TOOLS => params = json!({ "cursor": next }),
+                _ => return tools,
+            }
+        }
+    }
+
+    /// The answer to a call of a tool.
+    #[must_use]
+    pub fn call(&self, tool: &str, arguments: &Value) -> ServerAnswer {
+        let params = json!({ "name": tool, "arguments": arguments });
+        self.ask("tools/call", &params)
+    }
+
+    fn ask(&self, method: &str, params: &Value) -> ServerAnswer {
+        let message = json!({ "jsonrpc": "2.0", "id": 0, "method": method, "params": params });
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((answer, told)) = one(&self.server, &mut state, 0, &message) else {
+            return ServerAnswer {
+                result: Err(json!({ "code": -32600, "message": "the request is none" })),
+                untold: None,
+            };
+        };
+        ServerAnswer {
+            result: match answer.get("error") {
+                Some(error) => Err(error.clone()),
+                None => Ok(answer["result"].clone()),
+            },
+            untold: told.map(|(_, words, ..)| words),
+        }
+    }
+}
+
+/// The most tools of one server.
+const MOST_TOOLS: usize = 10_000;
