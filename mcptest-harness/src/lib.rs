@@ -1,5 +1,7 @@
 #![forbid(unsafe_code)]
-//! Agent tests as ordinary `cargo test` cases.
+#![cfg_attr(doc, doc = include_str!("../guide/front.md"))]
+//!
+//! # The crate
 //!
 //! A team records what its agent did (tool calls, arguments, results, tokens, the closing message)
 //! into *cassettes*, and writes what must hold of every recorded run into YAML *suites*. From then
@@ -20,11 +22,12 @@
 //! Beside them stand the parts, usable without any suite: the metrics in [`eval`], the live guard
 //! and its analysis in [`energy`], the typed trace in [`mod@trace`], target paths in [`check`].
 //!
-//! The guide (suites, cassettes, gates, recording, checks in Rust) is the folder `docs/` of the
-//! repository.
+//! The module `guide` is the guide: suites, cassettes, gates, recording, playing, checks in Rust.
 
 pub mod check;
 mod gate;
+#[cfg(doc)]
+pub mod guide;
 mod harness;
 mod record;
 mod render;
