@@ -7,7 +7,9 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::status::ExitStatus;
 
-/// Prints the completions of a shell, for the command's own name `cargo-mcptest`.
+/// Prints a script that completes this command in a shell.
+///
+/// Example: `cargo mcptest completions bash`
 #[derive(Debug, clap::Args)]
 pub(crate) struct Completions {
     /// The shell that reads them.

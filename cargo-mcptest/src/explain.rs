@@ -14,8 +14,12 @@ use mcptest_trace::text::counted;
 /// The format of what is said, as JSON.
 const FORMAT: &str = "explain/1.0";
 
-/// Shows every target of some cases: its value in each run, what was asked of it, how far it is from
-/// that, and what the numbers were made of.
+/// Shows the numbers behind a verdict.
+///
+/// Example: `cargo mcptest explain refunds::refund_agent::narrative`
+///
+/// Each target has a row: its value in each run, what the suite asks of it, and how far the value is from the limit. Below
+/// stands what the numbers were made of, such as the claims of a closing message.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Explain {
@@ -23,7 +27,7 @@ pub(crate) struct Explain {
     filter: Filter,
     #[command(flatten)]
     source: VerdictSource,
-    /// How to say it.
+    /// The format of the output.
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }

@@ -22,10 +22,10 @@ use mcptest_trace::text::counted;
 pub(crate) struct VerdictSource {
     #[command(flatten)]
     pub(crate) judging: Judging,
-    /// Run `cargo test` instead of judging here, so that checks in Rust are in it too.
+    /// Run `cargo test` instead of judging in this program, so that checks written in Rust are included.
     #[arg(long)]
     with_checks: bool,
-    /// Read the results that `MCPTEST_RESULTS` left in this folder, instead of judging.
+    /// Read the results that `MCPTEST_RESULTS` wrote into this folder, instead of judging.
     #[arg(long, value_name = "FOLDER", conflicts_with = "with_checks")]
     results: Option<PathBuf>,
 }
@@ -33,10 +33,10 @@ pub(crate) struct VerdictSource {
 /// Which cases are meant: those whose name holds one of these, as `cargo test` has it.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Filter {
-    /// Parts of names of cases, e.g. `refunds::` or `::trajectory`; without any, all.
+    /// Only the cases whose name contains one of these texts, e.g. `refunds::` or `::trajectory`. Without a filter: all cases.
     #[arg(value_name = "FILTER")]
     names: Vec<String>,
-    /// Take the filters for whole names.
+    /// Each filter is the whole name of a case.
     #[arg(long)]
     exact: bool,
 }

@@ -60,7 +60,7 @@ enum Cargo {
     Mcptest(Arguments),
 }
 
-/// Agent tests as ordinary `cargo test` cases: what is needed beside the tests.
+/// Agent tests as ordinary `cargo test` cases: record, play, judge, compare.
 #[derive(Debug, clap::Args)]
 #[command(version, after_help = status::EXIT_STATUS)]
 struct Arguments {
@@ -134,4 +134,38 @@ fn main() -> ExitCode {
         _ = writeln!(output.err, "{failure}");
         failure.status.into()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    /// Who reads the help of a command sees how it is called, and the call is one.
+    #[test]
+    fn the_help_of_each_command_begins_with_what_it_is_for_and_an_example() {
+        let cargo = Cargo::command();
+        let mcptest = cargo.find_subcommand("mcptest").unwrap();
+        let mut commands = 0;
+        for command in mcptest.get_subcommands() {
+            let name = command.get_name();
+            let about = command.get_about().unwrap().to_string();
+            assert!(about.len() < 100, "{name}: {about}");
+            let help = command.get_long_about().unwrap().to_string();
+            let (_, example) = help
+                .split_once("\n\nExample: `")
+                .unwrap_or_else(|| panic!("the help of `{name}` has no example: {help}"));
+            let (example, _) = example.split_once('`').unwrap();
+            assert!(
+                example.starts_with(&format!("cargo mcptest {name}")),
+                "{example}"
+            );
+            if let Err(error) = Cargo::try_parse_from(example.split(' ')) {
+                panic!("{example}: {error}");
+            }
+            commands += 1;
+        }
+        assert!(commands > 10, "{commands}");
+    }
 }

@@ -45,7 +45,7 @@ pub(crate) enum OutputFormat {
     /// For people.
     #[default]
     Text,
-    /// For programs: an object whose `format` says its version.
+    /// For programs: a JSON object. Its key `format` is the version of the format.
     Json,
 }
 

@@ -13,10 +13,12 @@ use crate::package::Judging;
 use crate::record::{RecordJob, ran};
 use crate::status::{EXIT_STATUS, ExitStatus};
 
-/// Runs the agents' own code against their recordings, offline, and shows what the code now does differently.
+/// Plays recordings to your agent's own code, and shows what the code now does differently.
 ///
-/// `cargo mcptest play` takes the `command:` of each agent. `cargo mcptest play -- python agent.py` needs no word in the
-/// suites. An agent that is an async function of its crate is played by `cargo test ::playback`.
+/// Example: `cargo mcptest play -- python agent.py`
+///
+/// Without a program, the `command:` of each agent is run. An agent that is an async function of your crate is played by
+/// `cargo test ::playback`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Play {
@@ -24,7 +26,7 @@ pub(crate) struct Play {
     filter: Filter,
     #[command(flatten)]
     judging: Judging,
-    /// The agents' own program with its arguments, in the place of the suites' `command:`.
+    /// The program that is the agent, with its arguments. It replaces `command:` of the suites.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }

@@ -26,10 +26,12 @@ const FORMAT: &str = "record/1.0";
 /// Says to this executable that it is the process that records.
 const CHILD: &str = "CARGO_MCPTEST_RECORDS";
 
-/// Runs agents live and records what they do: the runs that are missing, or all of them anew.
+/// Runs your agents with a real model and records what they do.
 ///
-/// Keys of models come from the environment, as `docs/recording.md` says. What was recorded is judged
-/// right after.
+/// Example: `cargo mcptest record -- python agent.py`
+///
+/// Only missing runs are recorded, unless you say `--all`. Keys of models come from the environment. New recordings are
+/// judged at once.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Record {
@@ -37,13 +39,13 @@ pub(crate) struct Record {
     filter: Filter,
     #[command(flatten)]
     judging: Judging,
-    /// Record every run anew.
+    /// Record all runs again.
     #[arg(long)]
     all: bool,
-    /// The agents' own program with its arguments, in the place of the suites' `command:`.
+    /// The program that is the agent, with its arguments. It replaces `command:` of the suites.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
-    /// How to say what the cases came to.
+    /// The format of the output.
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }
@@ -135,9 +137,12 @@ impl Record {
     }
 }
 
-/// Runs the cases as `cargo test` does: its text, its filters and options, its exit status.
+/// Judges all recordings, with the output and the options of `cargo test`.
 ///
-/// A folder `suites` is enough. With `MCPTEST_RECORD` set it records first.
+/// Example: `cargo mcptest test ::narrative`
+///
+/// A folder `suites` is enough; no crate is needed. The exit status is that of `cargo test`: 101 when a case fails. With
+/// the variable `MCPTEST_RECORD` the command records first.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Test {
     #[command(flatten)]

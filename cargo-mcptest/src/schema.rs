@@ -4,10 +4,12 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::status::ExitStatus;
 
-/// Prints a JSON Schema, for an editor or another program.
+/// Prints the JSON Schema of a file format, for an editor or another program.
+///
+/// Example: `cargo mcptest schema suite`
 #[derive(Debug, clap::Args)]
 pub(crate) struct Schema {
-    /// What it describes.
+    /// The file format.
     #[arg(value_enum)]
     of: Described,
 }

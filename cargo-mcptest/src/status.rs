@@ -16,8 +16,7 @@ pub(crate) enum ExitStatus {
 }
 
 /// What the help of a command that judges says below its options.
-pub(crate) const EXIT_STATUS: &str =
-    "Exit status: 0 what was asked holds; 1 a finding; 2 it could not run; 3 it cannot tell.";
+pub(crate) const EXIT_STATUS: &str = "Exit status: 0 everything holds; 1 something was found; 2 the command could not run; 3 there is too little to judge.";
 
 impl From<ExitStatus> for ExitCode {
     fn from(status: ExitStatus) -> Self {

@@ -33,8 +33,12 @@ use values::SuiteValues;
 /// The format of what is said, as JSON.
 const FORMAT: &str = "calibrate/2.0";
 
-/// Says of every numeric target whether it tells passed runs from failed ones, which threshold a share of
-/// passing runs will meet, and what that would have caught.
+/// Suggests thresholds for gates from your recordings.
+///
+/// Example: `cargo mcptest calibrate`
+///
+/// Each numeric target has a row. The row says three things. Does the target tell passed runs from failed runs? Which
+/// threshold will 95% of passing runs meet? How many of the failed runs would that threshold have caught?
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Calibrate {
@@ -44,16 +48,16 @@ pub(crate) struct Calibrate {
     judging: Judging,
     #[command(flatten)]
     promise: Promise,
-    /// Write the thresholds over the numbers that the suites have, in place.
+    /// Write the suggested thresholds into the suites, in the place of the numbers there.
     #[arg(long)]
     write: bool,
-    /// Add gates as well, those that tell runs apart alone.
+    /// Also add gates that the suites do not have. Only gates that tell passed runs from failed runs are added.
     #[arg(long, requires = "write")]
     add: bool,
-    /// Show the values of every run.
+    /// Show the value of each run.
     #[arg(long)]
     values: bool,
-    /// How to say it.
+    /// The format of the output.
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }
@@ -61,13 +65,13 @@ pub(crate) struct Calibrate {
 /// What thresholds promise, and of which runs.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct Promise {
-    /// The share of future passing runs that a threshold shall keep, in percent.
+    /// How many of the future passing runs a threshold must let through, in percent.
     #[arg(long, value_name = "PERCENT", default_value_t = 95, value_parser = clap::value_parser!(u32).range(1..=100))]
     share: u32,
-    /// Ask for that share of cases instead of runs: a case is green only if all its runs are.
+    /// Count cases instead of runs. A case is green only if all its runs are green.
     #[arg(long)]
     cases: bool,
-    /// What says whether a run passed; the recordings where all do, else the gates.
+    /// What says whether a run passed. Without this option: the recordings, if every recording says it; else the gates.
     #[arg(long, value_enum)]
     outcome: Option<OutcomeSource>,
 }

@@ -27,23 +27,24 @@ use crate::status::{EXIT_STATUS, ExitStatus};
 use pair::Pairs;
 use side::{Side, SidePlace};
 
-/// Compares recordings with those that are trusted: outcomes, cost and behaviour, agent by agent and
-/// as a whole.
+/// Compares two sets of recordings: did your agents get worse, or more expensive?
 ///
-/// A side is a git revision, whose recordings are read from git's objects; a folder that holds
-/// `cassettes/` or the recordings themselves; or a folder of results. The suites of today judge both
-/// sides; results keep the verdicts they have.
+/// Example: `cargo mcptest compare main`
+///
+/// Each side is a git revision, a folder of recordings, or a folder of results. Recordings of a revision are read from
+/// git's objects; nothing is checked out. The suites of the working tree judge both sides. Results keep their verdicts.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Compare {
-    /// The recordings that are trusted: a git revision, or a folder.
+    /// The baseline: a git revision, or a folder.
     #[arg(required_unless_present = "accept")]
     baseline: Option<String>,
-    /// The recordings in question; those of the working tree without it.
+    /// The recordings that are compared with the baseline. Without it: those of the working tree.
     candidate: Option<String>,
     #[command(flatten)]
     judging: Judging,
-    /// What says whether a run passed; of each agent its recordings where all of both sides do, else the gates.
+    /// What says whether a run passed. Without this option: the recordings of an agent, if all of them say it on both sides;
+    /// else the gates.
     #[arg(long, value_enum)]
     outcome: Option<OutcomeSource>,
     /// What a run costs.
@@ -52,35 +53,35 @@ pub(crate) struct Compare {
     /// Pair agents by name, whatever the model.
     #[arg(long)]
     across_models: bool,
-    /// The least drop of an agent that counts, in points of 100.
+    /// The smallest drop of an agent's pass rate that counts, in percentage points.
     #[arg(long, value_name = "POINTS", default_value_t = 10.0, value_parser = share)]
     margin: f64,
-    /// The least mean drop of the suite that counts, in points of 100.
+    /// The smallest drop of the mean pass rate of all agents that counts, in percentage points.
     #[arg(long, value_name = "POINTS", default_value_t = 5.0, value_parser = share)]
     suite_margin: f64,
-    /// The least rise of the cost that counts, in percent.
+    /// The smallest rise of the cost that counts, in percent.
     #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = percent)]
     cost_margin: f64,
     /// What turns the comparison red.
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Fails::Outcomes, Fails::Cost])]
     fail_on: Vec<Fails>,
-    /// Turn the burden round: red unless the suite is shown to be no worse.
+    /// Fail unless the comparison shows that the suite is no worse.
     #[arg(long, value_enum)]
     require: Option<Require>,
-    /// Let a comparison pass that cannot tell, and say so.
+    /// With `pass`: exit with status 0 where there are too few runs to tell, and say so.
     #[arg(long, value_enum)]
     inconclusive: Option<Inconclusive>,
-    /// The seed of the permutations.
+    /// The seed of the permutation tests.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Write the results of the working tree into a folder as well.
+    /// Also write the results of the working tree into a folder.
     #[arg(long, value_name = "FOLDER", conflicts_with = "accept")]
     save: Option<PathBuf>,
-    /// Make the results of the working tree the baseline in a folder; without a baseline to compare
-    /// with, nothing else is done.
+    /// Write the results of the working tree into a folder, as the new baseline. If no baseline is given, nothing is
+    /// compared.
     #[arg(long, value_name = "FOLDER")]
     accept: Option<PathBuf>,
-    /// How to say it.
+    /// The format of the output.
     #[arg(long, value_enum, default_value_t)]
     format: ComparisonFormat,
 }

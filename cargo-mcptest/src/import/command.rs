@@ -33,11 +33,13 @@ use crate::output::OutputFormat;
 use crate::status::ExitStatus;
 use mcptest_trace::text::counted;
 
-/// Turns runs that are there already into recordings, and proposes a suite for them.
+/// Makes recordings from runs in another format, and proposes a suite for them.
 ///
-/// Nothing is overwritten, nothing is fetched. What cannot be imported is reported, the rest is.
-/// The status is 0 when everything was imported or there already, 1 when something was reported, 2
-/// when nothing could be imported.
+/// Example: `cargo mcptest import traces/ --suite suites/refunds.yml`
+///
+/// The command overwrites nothing and fetches nothing. It reports what it cannot import, and imports the rest. The exit
+/// status is 0 if everything was imported or was there already, 1 if something was reported, 2 if nothing could be
+/// imported.
 #[derive(Debug, clap::Args)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -47,40 +49,37 @@ pub(crate) struct Import {
     /// Files, folders, patterns, or `-` for standard input.
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// The suite that the runs belong to, e.g. `suites/refunds.yml`; a first one is written where there
-    /// is none.
+    /// The suite that the runs belong to, e.g. `suites/refunds.yml`. If there is no such file, a first suite is written.
     #[arg(long, value_name = "FILE", value_parser = suite_file)]
     suite: PathBuf,
-    /// The format of the files, where they do not tell.
+    /// The format of the files. Usually the command recognises it.
     #[arg(long, value_enum)]
     from: Option<FormatKind>,
     #[command(flatten)]
     mapping: Mapping,
-    /// Runs of one task are one agent, whatever the user says: `task`, or a JSON pointer to a field of
-    /// the record. May be repeated.
+    /// Make one agent of all runs with the same task: `task`, or a JSON pointer to a field of the record. May be repeated.
     #[arg(long, value_name = "task|/POINTER")]
     group_by: Vec<String>,
-    /// Write one file of lines an agent.
+    /// Write one file for each agent, with one run on each line.
     #[arg(long)]
     jsonl: bool,
-    /// Put the runs in the place of those that an agent has.
+    /// Replace the recordings that an agent has.
     #[arg(long)]
     replace: bool,
-    /// Take an import back, given as it was: remove the recordings that are still what it writes, and the
-    /// first suite if that is too. They are shown; with `--check` nothing else is done. What was changed
-    /// since stays.
+    /// Take an import back. Give the same arguments as for the import. The command shows and removes the recordings, and the
+    /// first suite, that are still as the import wrote them. With `--check` it only shows them.
     #[arg(long)]
     undo: bool,
-    /// A pattern whose matches are taken out. May be repeated.
+    /// A regular expression. What it matches is taken out of the recordings. May be repeated.
     #[arg(long, value_name = "REGEX")]
     redact: Vec<String>,
-    /// Leave the values of keys such as `password`, `api_key` and `authorization`, and logins in addresses.
+    /// Keep the values of keys such as `password`, `api_key` and `authorization`, and logins in URLs.
     #[arg(long)]
     keep_named: bool,
-    /// How to say what was done.
+    /// The format of the output.
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
-    /// Do everything but write.
+    /// Show what would be done, and write nothing.
     #[arg(long)]
     check: bool,
 }

@@ -29,23 +29,23 @@ use plan::InitPlan;
 /// The format of what is said, as JSON.
 const FORMAT: &str = "init/1.0";
 
-/// Gives a crate its first agent test: the dev-dependency, a test target that runs suites, a suite and
-/// its recording.
+/// Adds a first agent test to a crate.
 ///
-/// What is there already stays as it is, and no file is overwritten. `cargo test` is green right after:
-/// where cargo does not find the harness, nothing is changed.
+/// Example: `cargo mcptest init`
+///
+/// The command adds the dev-dependency, a test target that runs suites, a suite, and a recording. It overwrites no file.
+/// `cargo test` is green afterwards. If cargo cannot find the harness, nothing is changed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Init {
     #[command(flatten)]
     selection: Selection,
-    /// Write `#[test]` functions with the attribute `#[mcptest::suite]`, for the standard test harness,
-    /// instead of a runner.
+    /// Use the standard test harness and the attribute `#[mcptest::suite]`, instead of a runner of our own.
     #[arg(long = "macro")]
     by_macro: bool,
-    /// Depend on the harness in this folder, instead of on the published one.
+    /// Use the harness in this folder, instead of the published one.
     #[arg(long, value_name = "FOLDER")]
     path: Option<PathBuf>,
-    /// How to say what was done.
+    /// The format of the output.
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }

@@ -25,9 +25,12 @@ use fault::MockFault;
 use manifest::MockManifest;
 use server::{MockServer, MockTools};
 
-/// Serves made-up tools over MCP, or those of a recording, so that an agent can be tried without the real ones.
+/// Starts an MCP server with made-up tools, or with the tools of a recording.
 ///
-/// The file says the tools as MCP's `tools/list` has them, each with its answers:
+/// Example: `cargo mcptest mock --tools-from tools.yml`
+///
+/// With such a server an agent can be tried or recorded without the real tools. The file lists the tools as MCP's
+/// `tools/list` does, each with its answers:
 ///
 /// ```yaml
 /// tools:
@@ -59,12 +62,12 @@ pub(crate) struct Mock {
     /// The run, from 1, where the file holds several.
     #[arg(long, value_name = "NUMBER", requires = "from_cassette")]
     run: Option<usize>,
-    /// What goes wrong with every call of a tool: `none`, `hang` or `wedged` (no answer ever),
-    /// `slow:<ms>`, `recover-after:<n>` (the first n calls hang), `reply-after-cancel:<ms>` (answers
-    /// although the call was cancelled). Everything but calls stays healthy.
+    /// What goes wrong with each tool call: `none`, `hang` or `wedged` (no answer ever), `slow:<ms>`, `recover-after:<n>`
+    /// (the first n calls hang), `reply-after-cancel:<ms>` (an answer although the call was cancelled). Everything else
+    /// works.
     #[arg(long, value_name = "FAULT", default_value = "none")]
     fault: MockFault,
-    /// Serve streamable HTTP at `/mcp` of this address, and say where; port 0 is any that is free.
+    /// Serve streamable HTTP at `/mcp` of this address, and print the address. Port 0 means any free port.
     #[arg(long, value_name = "ADDRESS")]
     http: Option<String>,
 }

@@ -32,10 +32,13 @@ pub(crate) use page::page;
 use found::MutantsFound;
 use judging::Bench;
 
-/// Breaks each recorded run in one way, judges it again, and sees whether a gate turns red.
+/// Breaks recorded runs on purpose and counts how many of them your suites notice.
 ///
-/// The score is the share of broken runs that some gate notices; brittleness is the share of harmless
-/// changes that turn a gate red. Only both numbers together say that a suite is good.
+/// Example: `cargo mcptest mutants`
+///
+/// Each broken run, a mutant, differs from its recording in one way: a call is missing, an argument is another one, the
+/// closing claims more. The score is the share of mutants that turn a gate red. Brittleness is the share of harmless
+/// changes that turn a gate red. A good suite has a high score and a low brittleness.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Mutants {
@@ -43,34 +46,34 @@ pub(crate) struct Mutants {
     filter: Filter,
     #[command(flatten)]
     judging: Judging,
-    /// Go on with the gates that hold, where others are red.
+    /// Use the gates that hold, although other gates are red.
     #[arg(long)]
     only_green: bool,
-    /// The least harm score, in percent.
+    /// Fail if the score is lower than this, in percent.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_under: Option<f64>,
-    /// The highest brittleness, in percent.
+    /// Fail if the brittleness is higher than this, in percent.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_brittle: Option<f64>,
-    /// At most so many mutants of a run in one way.
+    /// The most mutants of one kind for each run.
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     per_operator: usize,
-    /// Every mutant there is.
+    /// Make every mutant that is possible.
     #[arg(long, conflicts_with = "per_operator")]
     all: bool,
-    /// Part K of N alone, K from 0.
+    /// Judge only part K of N parts; the first part is 0.
     #[arg(long, value_name = "K/N", value_parser = shard)]
     shard: Option<(usize, usize)>,
-    /// The seed of the choice.
+    /// The seed for choosing mutants at random.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// How many survivors of an operator are shown as a diff.
+    /// How many mutants that no gate noticed are shown as a diff, for each kind.
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     diffs: usize,
-    /// Print a plan of the state-changing calls, made from the passing runs.
+    /// Print a `trajectory` for the calls that change something, made from the passing runs.
     #[arg(long)]
     suggest: bool,
-    /// How to say it.
+    /// The format of the output.
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }

@@ -25,13 +25,13 @@ const USUAL: &str = "mcptest";
 /// Which package a command is about.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Selection {
-    /// The package, where several of the workspace have agent tests.
+    /// The package, if several packages of the workspace have agent tests.
     #[arg(short, long, value_name = "NAME")]
     package: Option<String>,
-    /// The `Cargo.toml` of the package, or of its workspace.
+    /// The `Cargo.toml` of the package or of the workspace.
     #[arg(long, value_name = "PATH")]
     manifest_path: Option<PathBuf>,
-    /// A folder of suites that belongs to no crate.
+    /// A folder of suites, for a project without a crate.
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["package", "manifest_path"])]
     suites: Option<PathBuf>,
 }
@@ -41,7 +41,7 @@ pub(crate) struct Selection {
 pub(crate) struct Judging {
     #[command(flatten)]
     pub(crate) selection: Selection,
-    /// Judge also where the package is locked to another minor version of the harness.
+    /// Also judge a package that is locked to another minor version of the harness.
     #[arg(long)]
     pub(crate) any_version: bool,
 }

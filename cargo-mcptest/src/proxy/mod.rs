@@ -22,11 +22,13 @@ use crate::failure::Failure;
 use recording::SessionRecording;
 use session::ProxySession;
 
-/// Stands between an MCP client and its server, and writes the calls into a recording.
+/// Records the tool calls between any MCP client and its server.
 ///
-/// Over standard input and output, say in the client's configuration `cargo mcptest proxy … -- SERVER
-/// ARGUMENTS` where the server's own command stands. Over HTTP, start `cargo mcptest proxy … --url URL`
-/// and give the client the address that it says. One session of the client is one run.
+/// Example: `cargo mcptest proxy --agent Refunds --model gpt-5 --prompt Hello -- python server.py`
+///
+/// For a server that is a program, write `cargo mcptest proxy … -- SERVER ARGUMENTS` into the client's configuration, in
+/// the place of the server's command. For a server over HTTP, start `cargo mcptest proxy … --url URL`, and give the client
+/// the address that the command prints. One session of the client is one recorded run.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Proxy {
     /// The agent's name in the suite.
@@ -48,26 +50,26 @@ pub(crate) struct Proxy {
     /// A file that holds the system prompt.
     #[arg(long, value_name = "FILE")]
     system_prompt_from: Option<PathBuf>,
-    /// The server's name in the suite; what the server calls itself without it.
+    /// The server's name in the suite. Without this option: the name that the server gives itself.
     #[arg(long)]
     server: Option<String>,
-    /// A file that holds the closing message once the client has ended. It is read then; over HTTP once
-    /// the proxy is stopped, and is the closing of its last session.
+    /// A file that holds the closing message. It is read when the client has ended; over HTTP when the proxy is stopped,
+    /// as the closing message of the last session.
     #[arg(long, value_name = "FILE")]
     closing_from: Option<PathBuf>,
-    /// The folder of recordings; the run goes to `<AGENT>__<MODEL>/run-N.json` in it.
+    /// The folder of recordings. The run is written to `<AGENT>__<MODEL>/run-N.json` in it.
     #[arg(long, value_name = "FOLDER", default_value = "suites/cassettes")]
     cassettes: PathBuf,
-    /// A pattern whose matches are taken out. May be repeated.
+    /// A regular expression. What it matches is taken out of the recording. May be repeated.
     #[arg(long, value_name = "REGEX")]
     redact: Vec<String>,
-    /// Leave the values of keys such as `password`, `api_key` and `authorization`, and logins in addresses.
+    /// Keep the values of keys such as `password`, `api_key` and `authorization`, and logins in URLs.
     #[arg(long)]
     keep_named: bool,
-    /// The server's address, where it speaks over HTTP.
+    /// The server's address, if the server is reached over HTTP.
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     url: Option<String>,
-    /// Where to listen for clients over HTTP; port 0 is any that is free.
+    /// Where to listen for clients over HTTP. Port 0 means any free port.
     #[arg(
         long,
         value_name = "ADDRESS",

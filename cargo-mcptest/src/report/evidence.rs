@@ -20,13 +20,13 @@ use crate::status::ExitStatus;
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Pages beside the verdicts")]
 pub(super) struct EvidencePages {
-    /// What changed since a git revision, a folder of recordings, or results, as `compare` has it.
+    /// Add what changed since a git revision, a folder of recordings, or a folder of results, as `compare` says it.
     #[arg(long, value_name = "BASELINE")]
     baseline: Option<String>,
-    /// Which thresholds keep good runs and catch bad ones, as `calibrate` has it.
+    /// Add the thresholds that `calibrate` suggests.
     #[arg(long)]
     calibrate: bool,
-    /// Which broken runs the suites notice, as `mutants --only-green` has it.
+    /// Add which broken runs the suites notice, as `mutants --only-green` says it.
     #[arg(long)]
     mutants: bool,
 }

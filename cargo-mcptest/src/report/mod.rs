@@ -26,7 +26,9 @@ use crate::status::{EXIT_STATUS, ExitStatus};
 /// The format of a report, as JSON.
 const FORMAT: &str = "report/1.0";
 
-/// Writes what all cases came to in one piece.
+/// Writes a report of all cases: an HTML page, Markdown, JSON or `JUnit` XML.
+///
+/// Example: `cargo mcptest report`
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Report {
@@ -36,10 +38,10 @@ pub(crate) struct Report {
     source: VerdictSource,
     #[command(flatten)]
     evidence: EvidencePages,
-    /// What is written.
+    /// The format of the report.
     #[arg(long, value_enum, default_value_t)]
     format: ReportFormat,
-    /// Where to; without it the page goes to `target/mcptest/report.html`, all else to standard output.
+    /// The file to write. Without this option: `target/mcptest/report.html` for a page, standard output for other formats.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -47,14 +49,14 @@ pub(crate) struct Report {
 /// How a report is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 enum ReportFormat {
-    /// One page for a browser, which needs no other file and no network.
+    /// A page for a browser. It needs no other file and no network.
     #[default]
     Html,
-    /// For a summary of a CI job, or a pull request.
+    /// For the summary of a CI job, or for a pull request.
     Markdown,
-    /// For programs: every result, whole.
+    /// For programs: all results.
     Json,
-    /// For CI servers, with a property for each target.
+    /// For CI servers. Each target is a property.
     Junit,
 }
 

@@ -26,16 +26,18 @@ use orphans::Orphans;
 /// The format of what is said, as JSON.
 const FORMAT: &str = "validate/1.0";
 
-/// Tells everything that is wrong with suites and recordings, without judging a run.
+/// Lists everything that is wrong with suites and recordings, without judging them.
+///
+/// Example: `cargo mcptest validate`
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Validate {
     #[command(flatten)]
     judging: Judging,
-    /// Show the recordings and snapshots that no suite asks for, and remove them.
+    /// Remove the recordings and snapshots that no suite uses. Their names are shown.
     #[arg(long)]
     fix: bool,
-    /// How to say it.
+    /// The format of the output.
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }
