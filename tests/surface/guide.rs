@@ -15,7 +15,12 @@ fn pages(project: &Path) -> Vec<String> {
     let readme = fs::read_to_string(project.join("README.md")).unwrap();
     let mut named: Vec<String> = Vec::new();
     for link in readme.split("](docs/").skip(1) {
-        let (page, _) = link.split_once(".md").unwrap();
+        let (link, _) = link.split_once(')').unwrap();
+        let (page, _) = link.split_once('#').unwrap_or((link, ""));
+        // A picture is no page.
+        let Some(page) = page.strip_suffix(".md") else {
+            continue;
+        };
         if !named.iter().any(|known| known == page) {
             named.push(page.to_owned());
         }
@@ -90,6 +95,12 @@ fn with_links(line: &str, pages: &[String]) -> String {
     let mut rest = line;
     while let Some(at) = rest.find("](") {
         let begin = rest[..at].rfind('[').unwrap();
+        if rest[..begin].ends_with('!') {
+            // A picture is not in the package.
+            out += &plain(&rest[..begin - 1]);
+            rest = rest[at..].split_once(')').unwrap().1;
+            continue;
+        }
         let (address, after) = rest[at + 2..].split_once(')').unwrap();
         out += &plain(&rest[..begin]);
         let words = &rest[begin + 1..at];
@@ -189,6 +200,7 @@ fn links_lead_to_pages_and_what_is_not_in_the_package_is_words() {
             "the schema says",
         ),
         ("calls[0] and `calls[0]`", "calls\\[0] and `calls[0]`"),
+        ("![a picture](docs/report.png) of it", " of it"),
         ("nothing", "nothing"),
     ] {
         assert_eq!(with_links(line, &pages), converted);

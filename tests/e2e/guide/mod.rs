@@ -31,7 +31,7 @@ const USED: [(&str, &str, &str); 55] = [
         "newcomer",
     ),
     ("README.md", "cases: cargo test --test agents", "newcomer"),
-    ("README.md", "commands: demo", "newcomer"),
+    ("README.md", "part of: tests/examples.rs", "blocks"),
     (
         "docs/agent-in-python.md",
         "install: pip",
@@ -280,6 +280,7 @@ impl Block {
 pub(crate) fn pages() -> Vec<Page> {
     let folder = fs::read_dir(workspace().join("docs")).unwrap();
     let mut docs: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
+    docs.retain(|path| path.extension().is_some_and(|kind| kind == "md"));
     docs.sort();
     let names = docs.iter().map(|path| {
         let name = path.file_name().unwrap().to_string_lossy();

@@ -147,7 +147,8 @@
 
   async function overview() {
     const data = await unpack("overview");
-    document.title = "Agent tests of " + clean(data.package);
+    const title = data.package ? "Agent tests of " + clean(data.package) : "Agent tests";
+    document.title = title;
     trail.replaceChildren();
     const cards = make("div", { class: "cards" },
       make("section", { class: "card" }, make("h2", {}, "Cases"),
@@ -160,7 +161,7 @@
         make("div", { class: "big" }, data.tokens ? grouped(data.tokens) : "unknown"),
         make("p", { class: "faint" }, "tokens in " + count(data.calls, "tool call") +
           (data.without_tokens ? `; ${count(data.without_tokens, "run")} without recorded tokens` : ""))));
-    const parts = [make("h1", {}, "Agent tests of " + clean(data.package)), data.notes.map((note) => make("p", { class: "odd" }, note)), cards];
+    const parts = [make("h1", {}, title), data.notes.map((note) => make("p", { class: "odd" }, note)), cards];
     if (data.pages.length) parts.push(make("ul", { class: "pages" }, data.pages.map((page) => make("li", {}, make("a", { href: "#" + page }, PAGES[page])))));
     if (data.curve.length) {
       const means = data.curve.map((point) => point.mean);
