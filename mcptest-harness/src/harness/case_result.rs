@@ -24,7 +24,10 @@ pub(crate) fn data(
         }
         Came::Fails(failure) => {
             let text = failure.render(suite.source(), &context.rerun(), Style::Plain);
-            let facts = result::failure_facts(failure, text, suite.source());
+            let facts = FailureFacts {
+                command: Some(context.rerun()),
+                ..result::failure_facts(failure, text, suite.source())
+            };
             (CaseStatus::Failed, None, Some(facts))
         }
         Came::NotJudged(text) => (CaseStatus::Failed, None, Some(FailureFacts::of(text))),

@@ -60,6 +60,9 @@ pub struct FailureFacts {
     pub text: String,
     /// The same on one line, without where and why.
     pub summary: String,
+    /// The command that runs the case alone; absent where nothing of it could be judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
     /// What does not hold, each with its place; empty where only the text is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<FindingFacts>,
@@ -134,6 +137,7 @@ impl FailureFacts {
         Self {
             text: text.to_owned(),
             summary: truncate(first, 200),
+            command: None,
             findings: Vec::new(),
             evidence: Vec::new(),
         }

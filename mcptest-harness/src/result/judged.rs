@@ -280,6 +280,7 @@ pub(crate) fn failure_facts(failure: &Failure, text: String, source: &Source) ->
     FailureFacts {
         text,
         summary: failure.in_one_line(),
+        command: None,
         findings: findings.collect(),
         evidence: failure.evidence.iter().map(Evidence::plain).collect(),
     }

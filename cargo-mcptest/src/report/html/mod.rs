@@ -228,5 +228,14 @@ mod tests {
         );
         assert_eq!(overview["curve"][0]["mean"], 0.0);
         assert_eq!(overview["agents"][0]["runs"], json!([[false, 2, 1]]));
+        let failing = overview["failing"].as_array().unwrap();
+        assert_eq!(failing.len(), overview["failed"]);
+        let narrative = failing.iter().find(|one| one["gate"] == "narrative");
+        let narrative = narrative.unwrap();
+        assert_eq!(narrative["place"], "suites/s.yml:5");
+        let command = "cargo test -p shop -- --exact s::a::narrative";
+        assert_eq!(narrative["command"], command);
+        let evidence = narrative["evidence"].as_str().unwrap();
+        assert!(evidence.contains("I have deleted the order"), "{evidence}");
     }
 }

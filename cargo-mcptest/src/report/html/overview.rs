@@ -1,7 +1,7 @@
 //! What the first page shows: verdicts, how reliable the agents are, what they cost, one row each.
 
 use mcptest::judge::AgentTest;
-use mcptest::result::{CaseResult, CaseStatus};
+use mcptest::result::{CaseResult, CaseStatus, FailureFacts};
 use mcptest_trace::eval::summarize;
 use mcptest_trace::evidence::stratified::mean_interval;
 use serde::Serialize;
@@ -13,6 +13,9 @@ use crate::report::evidence::BaselineChanges;
 /// The most runs that the curve goes to.
 const LONGEST_CURVE: usize = 32;
 
+/// How many lines of what shows a failure are on the first page.
+const LINES: usize = 6;
+
 /// The first page.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Overview {
@@ -22,6 +25,8 @@ pub(super) struct Overview {
     ignored: usize,
     agents: Vec<AgentRow>,
     refused: Vec<Refused>,
+    /// The cases of agents that fail.
+    failing: Vec<FailingCase>,
     /// pass^k over the agents: mean and interval in percent, for k from 1.
     curve: Vec<Point>,
     runs: usize,
@@ -60,6 +65,21 @@ struct Refused {
     text: String,
 }
 
+/// A case that fails, in a few lines.
+#[derive(Debug, Serialize)]
+struct FailingCase {
+    case: String,
+    agent: String,
+    /// The gate; empty for the agent's own case.
+    gate: String,
+    summary: String,
+    /// What shows it, the first lines.
+    evidence: String,
+    /// Where it was asked: `suites/refunds.yml:8`.
+    place: String,
+    command: Option<String>,
+}
+
 /// A point of the curve.
 #[derive(Debug, Serialize)]
 struct Point {
@@ -67,6 +87,29 @@ struct Point {
     low: Option<f64>,
     high: Option<f64>,
     agents: usize,
+}
+
+fn failing(test: &AgentTest<'_>, result: &CaseResult) -> Option<FailingCase> {
+    let failure = result.failure.as_ref()?;
+    let line = result.asked.map(|asked| format!(":{}", asked.line));
+    Some(FailingCase {
+        case: result.case.clone(),
+        agent: test.agent().name.value.clone(),
+        gate: result.gate.clone().unwrap_or_default(),
+        summary: failure.summary.clone(),
+        evidence: first_lines(failure),
+        place: format!("{}{}", result.suite.file, line.unwrap_or_default()),
+        command: failure.command.clone(),
+    })
+}
+
+/// The first lines of what shows a failure: of all together, or of its first finding.
+fn first_lines(failure: &FailureFacts) -> String {
+    let findings = failure.findings.iter().flat_map(|one| &one.evidence);
+    let all = findings.chain(&failure.evidence);
+    let lines = all.flat_map(|text| text.lines());
+    let lines: Vec<&str> = lines.take(LINES).collect();
+    lines.join("\n")
 }
 
 impl Overview {
@@ -109,6 +152,7 @@ impl Overview {
         let mut cases = Vec::new();
         for result in results {
             self.count(result.status);
+            self.failing.extend(failing(test, result));
             cases.push((result.gate.clone().unwrap_or_default(), result.status));
         }
         let failed = cases

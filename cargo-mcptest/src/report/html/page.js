@@ -162,6 +162,7 @@
         make("p", { class: "faint" }, "tokens in " + count(data.calls, "tool call") +
           (data.without_tokens ? `; ${count(data.without_tokens, "run")} without recorded tokens` : ""))));
     const parts = [make("h1", {}, title), data.notes.map((note) => make("p", { class: "odd" }, note)), cards];
+    if (data.failing.length) parts.push(...failing(data.failing));
     if (data.pages.length) parts.push(make("ul", { class: "pages" }, data.pages.map((page) => make("li", {}, make("a", { href: "#" + page }, PAGES[page])))));
     if (data.curve.length) {
       const means = data.curve.map((point) => point.mean);
@@ -188,6 +189,19 @@
     if (data.agents.length || !data.refused.length) parts.push(...table(data.agents));
     main.replaceChildren();
     append(main, parts);
+  }
+
+  // What fails, why, and the command that shows it alone: the first of them, so that who looks knows in a moment.
+  function failing(cases) {
+    const MOST = 10;
+    const section = (one) => make("section", { class: "case failed" },
+      make("h3", {}, badge("failed", one.gate || "expect"), " ", make("a", { href: address(one.case) }, one.agent), " ", make("span", { class: "faint" }, one.place)),
+      make("p", {}, one.summary),
+      one.evidence && make("pre", { tabindex: "0", "aria-label": "What shows it" }, one.evidence),
+      one.command && make("p", { class: "faint" }, "run it alone: ", make("code", {}, one.command)));
+    const rest = cases.slice(MOST);
+    return [make("h2", {}, "What fails"), cases.slice(0, MOST).map(section),
+      rest.length > 0 && make("details", {}, make("summary", {}, count(rest.length, "more failing case")), rest.map(section))];
   }
 
   function table(rows) {
@@ -264,7 +278,8 @@
       make("p", { class: "faint" }, `${row.model}, ${count(data.runs.length, "run")}`),
       data.unusable && make("section", { class: "case failed" }, make("h3", {}, "The recordings cannot be used"), make("pre", { tabindex: "0", "aria-label": "Problems of the recordings" }, data.unusable)),
       make("h2", {}, "Cases"),
-      data.cases.map((one) => caseOf(one, data, name)),
+      // What fails is looked for first.
+      [...data.cases].sort((left, right) => (right.status === "failed") - (left.status === "failed")).map((one) => caseOf(one, data, name)),
     ];
     if (data.runs.length) {
       parts.push(make("h2", {}, "Runs side by side"), legend(data),
