@@ -22,6 +22,9 @@ pub(crate) use versions::Versions;
 pub(crate) const HARNESS: &str = "mcptest-harness";
 const USUAL: &str = "mcptest";
 
+/// The folder of suites, where a package says no other.
+const SUITES: &str = "suites";
+
 /// Which package a command is about.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Selection {
@@ -118,21 +121,40 @@ impl Selection {
         if let Some(package) = chosen.as_ref().filter(|package| package.has_agent_tests()) {
             return Ok(package.clone());
         }
+        // Its own suites are meant, though no test of it runs them.
+        if let Some(package) = chosen.as_ref().filter(|package| package.has_suites()) {
+            return Ok(package.standing_alone());
+        }
         let packages = metadata.workspace_packages().into_iter();
         let packages: Result<Vec<FoundPackage>, Failure> = packages
             .map(|package| FoundPackage::of(&metadata, package))
             .collect();
-        let mut tested: Vec<FoundPackage> = packages?
+        let (mut tested, others): (Vec<_>, Vec<_>) = packages?
             .into_iter()
-            .filter(FoundPackage::has_agent_tests)
-            .collect();
+            .partition(FoundPackage::has_agent_tests);
+        if tested.is_empty() && chosen.is_none() {
+            let alone = others.iter().filter(|package| package.has_suites());
+            let alone: Vec<&FoundPackage> = alone.collect();
+            match alone.as_slice() {
+                [] => {}
+                [package] => return Ok(package.standing_alone()),
+                several => {
+                    let names: Vec<&str> = several.iter().map(|it| it.name.as_str()).collect();
+                    return Err(self::several(&names));
+                }
+            }
+        }
         let names: Vec<&str> = tested.iter().map(|package| package.name.as_str()).collect();
         if let Some(package) = chosen {
             return Err(package.has_none(&names));
         }
         match tested.len() {
+            0 if metadata.workspace_root.join(SUITES).is_dir() => Ok(FoundPackage::without_crate(
+                metadata.workspace_root.as_std_path().to_owned(),
+                PathBuf::from(SUITES),
+            )),
             0 => Err(Failure::new(format!(
-                "no package of this workspace depends on `{HARNESS}`"
+                "no package of this workspace has a folder `{SUITES}` or depends on `{HARNESS}`"
             ))
             .help("`cargo mcptest init -p <package>` gives a package its first agent test")),
             1 => Ok(tested.remove(0)),
@@ -156,7 +178,7 @@ impl Selection {
         let in_crate = here
             .ancestors()
             .any(|folder| folder.join("Cargo.toml").is_file());
-        let root = PathBuf::from("suites");
+        let root = PathBuf::from(SUITES);
         let found = !asks_for_one && !in_crate && here.join(&root).is_dir();
         Ok(found.then(|| FoundPackage::without_crate(here, root)))
     }
@@ -233,7 +255,7 @@ impl FoundPackage {
         Ok(Self {
             name: package.name.to_string(),
             named_roots: named.is_some(),
-            roots: named.unwrap_or_else(|| vec![PathBuf::from("suites")]),
+            roots: named.unwrap_or_else(|| vec![PathBuf::from(SUITES)]),
             harness: harness_in(package),
             tests: tests
                 .map(|target| TestTarget {
@@ -253,9 +275,19 @@ impl FoundPackage {
         self.harness.is_some() || self.named_roots
     }
 
+    /// Whether it has suites where they usually are.
+    fn has_suites(&self) -> bool {
+        self.folder.join(SUITES).is_dir()
+    }
+
+    /// The same as a folder of suites: no test of the package runs them, so no command of cargo is about them.
+    fn standing_alone(&self) -> Self {
+        Self::without_crate(self.folder.clone(), PathBuf::from(SUITES))
+    }
+
     fn has_none(&self, others: &[&str]) -> Failure {
         let failure = Failure::new(format!(
-            "the package `{}` does not depend on `{HARNESS}`",
+            "the package `{}` has no folder `{SUITES}`, and does not depend on `{HARNESS}`",
             self.name
         ));
         if others.is_empty() {

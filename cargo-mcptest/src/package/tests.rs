@@ -81,7 +81,7 @@ fn a_package_without_agent_tests_is_told_what_to_do() {
     let folder = workspace();
     assert_eq!(
         refused(select(&folder, "plain/Cargo.toml", None)),
-        "error: the package `plain` does not depend on `mcptest-harness`\n\n\
+        "error: the package `plain` has no folder `suites`, and does not depend on `mcptest-harness`\n\n\
          help: of this workspace `desk`, `shop` do; say which with `-p`"
     );
     for member in ["desk", "shop"] {
@@ -89,13 +89,37 @@ fn a_package_without_agent_tests_is_told_what_to_do() {
     }
     assert_eq!(
         refused(select(&folder, "Cargo.toml", Some("plain"))),
-        "error: the package `plain` does not depend on `mcptest-harness`\n\n\
+        "error: the package `plain` has no folder `suites`, and does not depend on `mcptest-harness`\n\n\
          help: `cargo mcptest init -p plain` gives it its first agent test"
     );
     assert_eq!(
         refused(select(&folder, "Cargo.toml", None)),
-        "error: no package of this workspace depends on `mcptest-harness`\n\n\
+        "error: no package of this workspace has a folder `suites` or depends on `mcptest-harness`\n\n\
          help: `cargo mcptest init -p <package>` gives a package its first agent test"
+    );
+}
+
+#[test]
+fn a_folder_of_suites_is_enough_in_a_package_that_does_not_depend_on_the_harness() {
+    let folder = workspace();
+    folder.write("plain/suites/a.yml", "agents: []\n");
+    let plain = select(&folder, "plain/Cargo.toml", None).unwrap();
+    // It stands for a folder: no command of cargo is about it.
+    assert_eq!(plain.name, "");
+    assert!(plain.folder.ends_with("plain"));
+    assert_eq!(plain.roots, [PathBuf::from("suites")]);
+    // From the top of the workspace those are meant that run their suites.
+    assert!(refused(select(&folder, "Cargo.toml", None)).contains("`desk`, `shop`"));
+    for member in ["desk", "shop"] {
+        folder.write(&format!("{member}/Cargo.toml"), package(member, ""));
+    }
+    let only = select(&folder, "Cargo.toml", None).unwrap();
+    assert!(only.folder.ends_with("plain"));
+    folder.write("shop/suites/a.yml", "agents: []\n");
+    let told = refused(select(&folder, "Cargo.toml", None));
+    assert!(
+        told.contains("several packages here: `plain`, `shop`"),
+        "{told}"
     );
 }
 
