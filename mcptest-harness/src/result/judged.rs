@@ -12,13 +12,10 @@ use super::{
 };
 use crate::check::{Check, resolve};
 use crate::eval::Measure;
-use crate::gate::{Cause, Judgement, Scores, short_number, value_at};
-use crate::render::{Evidence, Failure, Table};
+use crate::gate::{Cause, Judgement, Scores, value_at};
+use crate::render::{Evidence, Failure};
 use crate::text::short_json;
 use crate::trace::{Origin, Run};
-
-/// How many runs have a column of their own.
-const COLUMNS: usize = 8;
 
 /// The longest text that stands in a result as a value.
 const LONG: usize = 200;
@@ -137,54 +134,6 @@ fn shortened(value: &Value) -> Value {
     } else {
         value.clone()
     }
-}
-
-/// A row a target; nothing where nothing was computed.
-pub(crate) fn table(targets: &[TargetResult]) -> Option<String> {
-    let first = targets.first()?;
-    let each = first.value.is_none() && !first.per_run.is_empty();
-    let runs = targets.iter().map(|target| target.per_run.len()).max();
-    let runs = runs.unwrap_or_default();
-    let columns: Vec<String> = match runs {
-        _ if !each => vec!["value".to_owned()],
-        few if few <= COLUMNS => (1..=few).map(|run| format!("run {run}")).collect(),
-        _ => ["lowest", "median", "highest"].map(str::to_owned).into(),
-    };
-    let headings = ["target".to_owned()].into_iter();
-    let headings = headings.chain(columns).chain(["what it is".to_owned()]);
-    let mut table = Table::new(headings);
-    for target in targets {
-        let cells = if each && runs > COLUMNS {
-            spread(&target.per_run)
-        } else if each {
-            target.per_run.iter().map(shown).collect()
-        } else {
-            vec![target.value.as_ref().map_or("none".to_owned(), shown)]
-        };
-        let name = [target.name.clone()].into_iter();
-        table.row(name.chain(cells).chain([target.unit_and_range()]));
-    }
-    Some(table.render())
-}
-
-fn shown(value: &Value) -> String {
-    match value {
-        Value::Null => "none".to_owned(),
-        value => short_number(value),
-    }
-}
-
-/// The lowest, the middle and the highest of many; of words, how many there are of each is too much.
-fn spread(values: &[Value]) -> Vec<String> {
-    let mut numbers: Vec<&Value> = values.iter().filter(|value| !value.is_null()).collect();
-    if !numbers.iter().all(|value| value.is_number()) || numbers.is_empty() {
-        return vec!["…".to_owned(); 3];
-    }
-    let number = |value: &Value| value.as_f64().unwrap_or_default();
-    numbers.sort_by(|left, right| number(left).total_cmp(&number(right)));
-    let places = [0, numbers.len() / 2, numbers.len() - 1];
-    let shown = places.map(|place| short_number(numbers[place]));
-    shown.into_iter().collect()
 }
 
 /// What runs were recorded in; their paths begin at the package's folder.

@@ -12,6 +12,7 @@ mod bounds;
 mod facts;
 pub mod folder;
 mod judged;
+mod table;
 
 use std::collections::BTreeMap;
 
@@ -21,9 +22,8 @@ use serde_json::Value;
 pub use facts::{
     AgentFacts, FailureFacts, FindingFacts, Position, Recording, RunFacts, SuiteFacts,
 };
-pub(crate) use judged::{
-    Asker, digests, failure_facts, place, prompts, recordings, run_facts, table,
-};
+pub(crate) use judged::{Asker, digests, failure_facts, place, prompts, recordings, run_facts};
+pub(crate) use table::table;
 
 use crate::eval::Measure;
 pub use crate::gate::{DivergenceFacts, PlayedCall, PlayedFacts, RunVerdict};
@@ -272,6 +272,6 @@ impl CaseResult {
     /// The scores of a case as people read them: a row a target.
     #[must_use]
     pub fn table(&self) -> Option<String> {
-        judged::table(&self.targets)
+        table(&self.targets)
     }
 }
