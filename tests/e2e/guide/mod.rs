@@ -184,6 +184,11 @@ const USED: [(&str, &str, &str); 55] = [
     ),
     (
         "docs/recording.md",
+        "part of: examples/rust-agents/agents/tests/genai.rs",
+        "blocks",
+    ),
+    (
+        "docs/recording.md",
         "file: suites/orders.yml",
         "guide_recording",
     ),
@@ -200,11 +205,6 @@ const USED: [(&str, &str, &str); 55] = [
     (
         "docs/recording.md",
         "part of: examples/rust-agents/spans/src/bin/desk_over_rig.rs",
-        "blocks",
-    ),
-    (
-        "docs/recording.md",
-        "part of: examples/rust-agents/agents/tests/genai.rs",
         "blocks",
     ),
     ("docs/recording.md", "file: tools.yml", "recording/mock"),
