@@ -20,7 +20,7 @@ use crate::support::workshop::workspace;
 
 /// The marked blocks, page by page, and with what each is executed. A block that no test looks at is
 /// a block that nobody keeps true.
-const USED: [(&str, &str, &str); 55] = [
+const USED: [(&str, &str, &str); 57] = [
     ("README.md", "output: cargo test ::narrative", "newcomer"),
     ("README.md", "file: Cargo.toml", "newcomer"),
     ("README.md", "file: tests/agents.rs", "newcomer"),
@@ -58,6 +58,11 @@ const USED: [(&str, &str, &str); 55] = [
         "needs/sessions/pages",
     ),
     (
+        "docs/agent-in-python.md",
+        "shown: playback",
+        "needs/sessions/pages",
+    ),
+    (
         "docs/agent-in-typescript.md",
         "install: npm",
         "needs/sessions/pages",
@@ -80,6 +85,11 @@ const USED: [(&str, &str, &str); 55] = [
     (
         "docs/agent-in-typescript.md",
         "shown: test",
+        "needs/sessions/pages",
+    ),
+    (
+        "docs/agent-in-typescript.md",
+        "shown: playback",
         "needs/sessions/pages",
     ),
     ("docs/checks.md", "file: tests/checks.rs", "newcomer"),

@@ -1,4 +1,5 @@
-//! The pages *An agent in Python* and *An agent in TypeScript*, from their first line to the red case.
+//! The pages *An agent in Python* and *An agent in TypeScript*, from their first line to the red cases: of a suite that
+//! wants something else, and of code that does something else.
 
 use std::path::Path;
 
@@ -14,8 +15,11 @@ use crate::support::shown::as_shown;
 const PYTHON: &str = include_str!("../../../docs/agent-in-python.md");
 const TYPESCRIPT: &str = include_str!("../../../docs/agent-in-typescript.md");
 
-/// More than this nobody reads before the first case.
+/// More than this nobody reads before the first red case.
 const MOST_LINES: usize = 40;
+
+/// The part of a page that is about the agent's own code.
+const PLAYING: &str = "\n## Play the recordings to your code\n";
 
 /// The block below a mark.
 #[track_caller]
@@ -58,10 +62,25 @@ fn prints(folder: &Folder, path: &str, provider: Option<&Provider>, shown: &str,
     assert!(as_shown(&format!("…\n{expected}…\n"), &printed), "{said}");
 }
 
-/// Does what a page says, in a folder where its packages are installed.
-fn is_followed(page: &str, agent: &str, folder: &Folder, programs: &Path) {
-    assert!(lines(page) < MOST_LINES, "{} lines", lines(page));
-    folder.write(agent, block(page, &format!("file: {agent}")));
+/// What the page says to write in the place of something that stands in a file once.
+#[track_caller]
+fn replaced(page: &str, file: &str, old: &str, new: &str) -> String {
+    let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = |said: String| words.contains(&said);
+    assert!(
+        told(format!("rite `{new}` in")) && told(format!("in the place of `{old}`")),
+        "{old}"
+    );
+    assert_eq!(file.matches(old).count(), 1, "{old}");
+    file.replace(old, new)
+}
+
+/// Does what a page says, in a folder where its packages are installed. `program` is what a person types to run the agent.
+fn is_followed(page: &str, agent: &str, program: &str, folder: &Folder, programs: &Path) {
+    let (judging, playing) = page.split_once(PLAYING).unwrap();
+    assert!(lines(judging) < MOST_LINES, "{} lines", lines(judging));
+    let code = block(page, &format!("file: {agent}"));
+    folder.write(agent, code);
     let suite = block(page, "file: suites/paying.yml");
     folder.write("suites/paying.yml", suite);
     let path = std::env::var_os("PATH").unwrap();
@@ -73,13 +92,33 @@ fn is_followed(page: &str, agent: &str, folder: &Folder, programs: &Path) {
     prints(folder, &path, Some(&provider), shown, 0);
     drop(provider);
     prints(folder, &path, None, "$ cargo mcptest test\n…\n", 0);
-    assert!(page.contains("Let the suite want `order: 8`, and it is red:"));
-    assert_eq!(suite.matches("{ order: 7 }").count(), 1);
-    folder.write(
-        "suites/paying.yml",
-        suite.replace("{ order: 7 }", "{ order: 8 }"),
-    );
+    let other = replaced(judging, suite, "order: 7", "order: 8");
+    folder.write("suites/paying.yml", &other);
     prints(folder, &path, None, block(page, "shown: test"), 101);
+
+    let key = "playback: {}";
+    assert!(playing.contains(&format!("```yaml,agent\n{key}\n```")));
+    let plays = format!("{suite}    {key}\n");
+    folder.write("suites/paying.yml", plays);
+    prints(folder, &path, None, "$ cargo mcptest test\n…\n", 0);
+    let other = replaced(playing, code, "paid back", "sent back");
+    folder.write(agent, other);
+    let shown = block(playing, "shown: playback");
+    prints(folder, &path, None, shown, 101);
+
+    // The same without either key, and green again with the code that was recorded.
+    let play = format!("cargo mcptest play -- {program}");
+    assert!(playing.contains(&format!("`{play}`")));
+    let keys = suite.lines().filter(|line| !line.contains("command:"));
+    let bare: Vec<&str> = keys.collect();
+    assert_eq!(bare.len() + 1, suite.lines().count());
+    folder.write("suites/paying.yml", format!("{}\n", bare.join("\n")));
+    let (_, difference) = shown.split_once("  --- recorded\n").unwrap();
+    let (difference, _) = difference.split_once("…\n").unwrap();
+    let red = format!("$ {play}\n…\n  --- recorded\n{difference}…\n");
+    prints(folder, &path, None, &red, 1);
+    folder.write(agent, code);
+    prints(folder, &path, None, &format!("$ {play}\n…\n"), 0);
 }
 
 /// The names that an installer is given, which are those that are installed here.
@@ -104,7 +143,8 @@ pub(crate) fn the_page_on_python() {
     };
     installs(PYTHON, "install: pip", "pip install ", &is_installed);
     let programs = python.parent().unwrap();
-    is_followed(PYTHON, "agent.py", &Folder::new(), programs);
+    let folder = Folder::new();
+    is_followed(PYTHON, "agent.py", "python3 agent.py", &folder, programs);
 }
 
 pub(crate) fn the_page_on_typescript() {
@@ -114,5 +154,6 @@ pub(crate) fn the_page_on_typescript() {
     let folder = Folder::new();
     packages::link(&javascript, &folder);
     let programs = javascript.join("node_modules/.bin");
-    is_followed(TYPESCRIPT, "agent.mts", &folder, &programs);
+    let program = "npx tsx agent.mts";
+    is_followed(TYPESCRIPT, "agent.mts", program, &folder, &programs);
 }
