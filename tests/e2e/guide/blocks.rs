@@ -5,6 +5,7 @@ use std::fs;
 use mcptest::suite::model::Suite;
 use mcptest::suite::{Source, Style};
 use mcptest::trace::{Origin, parse_run};
+use serde_json::Value;
 
 use super::{Block, USED, blocks, pages};
 use crate::support::folder::Folder;
@@ -93,6 +94,27 @@ fn every_recording_of_the_guide_can_be_read() {
         read += 1;
     }
     assert!(read > 0);
+}
+
+#[test]
+fn the_smallest_recording_needs_each_of_its_keys() {
+    let blocks = blocks();
+    let text = super::block(&blocks, "cassette", "the smallest");
+    let whole: Value = serde_json::from_str(text).unwrap();
+    let is_read = |cassette: &Value| {
+        let origin = Origin::file("smallest.json");
+        parse_run(cassette.to_string().as_bytes(), &origin).is_ok()
+    };
+    assert!(is_read(&whole));
+    let keys: Vec<&String> = whole.as_object().unwrap().keys().collect();
+    for key in keys {
+        let mut without = whole.clone();
+        without.as_object_mut().unwrap().remove(key);
+        assert!(!is_read(&without), "`{key}` is not needed");
+    }
+    let mut without = whole.clone();
+    without["trace"] = serde_json::json!({});
+    assert!(!is_read(&without), "`trace.tool_calls` is not needed");
 }
 
 #[test]

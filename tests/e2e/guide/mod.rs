@@ -6,6 +6,7 @@
 //! | ```` ```yaml ```` | a whole suite: it loads |
 //! | ```` ```yaml,agent ````, ```` ```yaml,suite ```` | keys of an agent, or of a suite beside its agents: they load in a suite |
 //! | `refused`, `message` | a suite that does not load, and what is said of it |
+//! | `cassette` | a recording: it is read, and needs each of its keys |
 //! | `file`, `cases`, `output`, `recording`, `twin`, `example`, `commands` | see [`USED`] |
 //! | `options`, `keys`, `matchers` | no block but a table, made from the schema |
 
@@ -20,7 +21,7 @@ use crate::support::workshop::workspace;
 
 /// The marked blocks, page by page, and with what each is executed. A block that no test looks at is
 /// a block that nobody keeps true.
-const USED: [(&str, &str, &str); 57] = [
+const USED: [(&str, &str, &str); 58] = [
     ("README.md", "output: cargo test ::narrative", "newcomer"),
     ("README.md", "file: Cargo.toml", "newcomer"),
     ("README.md", "file: tests/agents.rs", "newcomer"),
@@ -92,6 +93,7 @@ const USED: [(&str, &str, &str); 57] = [
         "shown: playback",
         "needs/sessions/pages",
     ),
+    ("docs/cassettes.md", "cassette: the smallest", "blocks"),
     ("docs/checks.md", "file: tests/checks.rs", "newcomer"),
     ("docs/checks.md", "file: suites/polite.yml", "newcomer"),
     ("docs/checks.md", "file: tests/polite.rs", "newcomer"),
