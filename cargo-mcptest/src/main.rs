@@ -9,7 +9,7 @@
 //! - [`validate`]: what is wrong with suites and recordings;
 //! - [`explain`]: every number of some cases; [`report`]: all verdicts in one piece;
 //! - [`compare`]: did the agents get worse; [`calibrate`]: what does a threshold mean; [`mutants`]: would the suites notice;
-//! - [`mock`]: a server of made-up tools; [`proxy`]: between a client and its server;
+//! - [`mock`]: a server of made-up tools; [`proxy`]: between a client and its server; [`contract`]: a live server against recordings;
 //! - [`schema`], [`completions`]: for editors and shells;
 //! - [`package`]: the crate that a command is about, found by `cargo metadata`;
 //! - [`judging`]: its verdicts; [`git`]: its recordings at a revision; [`edit`]: its suites, changed;
@@ -21,6 +21,7 @@
 mod calibrate;
 mod compare;
 mod completions;
+mod contract;
 mod edit;
 mod explain;
 mod failure;
@@ -83,6 +84,7 @@ enum Command {
     Mutants(mutants::Mutants),
     Mock(mock::Mock),
     Proxy(proxy::Proxy),
+    Contract(contract::Contract),
     Schema(schema::Schema),
     Completions(completions::Completions),
 }
@@ -104,6 +106,7 @@ impl Command {
             Self::Mock(mock) => mock.run(output),
             // It has the exit code of the server, and never comes here.
             Self::Proxy(_) => Ok(ExitStatus::Holds),
+            Self::Contract(contract) => contract.run(output),
             Self::Schema(schema) => schema.run(output),
             Self::Completions(completions) => completions.run(output),
         }

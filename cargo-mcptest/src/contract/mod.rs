@@ -1,0 +1,224 @@
+//! `cargo mcptest contract`: a live MCP server's tools held against what recordings know of them.
+//!
+//! - `server`: the live server, and its list;
+//! - `recorded`, `form`: the tools and calls of recordings; `owner`: those of this server;
+//! - `hold`, `calls`: what differs, and which recorded calls break; `finding`: a difference;
+//! - `text`: the answer as text.
+
+mod calls;
+mod finding;
+mod form;
+mod hold;
+mod owner;
+mod recorded;
+mod server;
+mod text;
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::judging::{Filter, Opened};
+use crate::output::{Output, OutputFormat};
+use crate::package::Judging;
+use crate::status::{EXIT_STATUS, ExitStatus};
+use hold::Differences;
+use mcptest_trace::text::counted;
+use owner::OwnRecordings;
+use recorded::Recordings;
+use server::LiveServer;
+
+/// The format of what is said, as JSON.
+const FORMAT: &str = "contract/1.0";
+
+/// Holds the tools of a live MCP server against the recordings: what changed, and which recorded calls break.
+///
+/// The server is started as `cargo mcptest contract -- SERVER ARGUMENTS`, or reached at `--url`. It is asked for
+/// its tools and nothing else: no tool is called.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_STATUS)]
+pub(crate) struct Contract {
+    #[command(flatten)]
+    filter: Filter,
+    #[command(flatten)]
+    judging: Judging,
+    /// The server's name in the recordings; what the server calls itself without it. Calls that name no server
+    /// count as its then.
+    #[arg(long, value_name = "NAME")]
+    server: Option<String>,
+    /// A tool of the recordings that is not of this server, where no server was recorded. May be repeated.
+    #[arg(long, value_name = "TOOL")]
+    without: Vec<String>,
+    /// The server's address, where it speaks over HTTP.
+    #[arg(long, value_name = "URL", conflicts_with = "command")]
+    url: Option<String>,
+    /// The environment variable that holds a bearer token for `--url`.
+    #[arg(long, value_name = "VARIABLE", requires = "url")]
+    bearer_token_env: Option<String>,
+    /// A header for `--url`, and the environment variable that holds its value, as `x-api-key=DESK_KEY`. May be
+    /// repeated.
+    #[arg(long, value_name = "HEADER=VARIABLE", requires = "url")]
+    header_env: Vec<String>,
+    /// How long the server may take to start, and to list its tools, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
+    timeout: u32,
+    /// How to say it.
+    #[arg(long, value_enum, default_value_t)]
+    format: OutputFormat,
+    /// The server, and its arguments.
+    #[arg(last = true, required_unless_present = "url")]
+    command: Vec<String>,
+}
+
+/// What there is to say.
+struct Answer<'a> {
+    package: &'a str,
+    server: &'a LiveServer,
+    recordings: &'a Recordings,
+    own: &'a OwnRecordings,
+    found: &'a Differences,
+}
+
+impl Contract {
+    pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
+        let opened = Opened::whole(&self.judging, output)?;
+        opened.suites.check_tags().map_err(Failure::new)?;
+        let recordings = Recordings::read(&opened, &self.filter)?;
+        let server = server::ask(self)?;
+        let said = self.server.as_deref();
+        let own = OwnRecordings::of(&recordings, &server, said, &self.without)?;
+        let found = hold::hold(&server, &own);
+        let answer = Answer {
+            package: &opened.package.name,
+            server: &server,
+            recordings: &recordings,
+            own: &own,
+            found: &found,
+        };
+        match self.format {
+            OutputFormat::Text => write!(output.out, "{}", text::text(&answer))?,
+            OutputFormat::Json => output.json(&answer.json())?,
+        }
+        Ok(answer.status())
+    }
+
+    fn limit(&self) -> Duration {
+        Duration::from_secs(self.timeout.into())
+    }
+
+    /// The server, as the command has it.
+    fn shown(&self) -> String {
+        self.url.clone().unwrap_or_else(|| self.command.join(" "))
+    }
+}
+
+impl Answer<'_> {
+    fn status(&self) -> ExitStatus {
+        if self.found.findings.iter().any(finding::Finding::breaks) {
+            ExitStatus::Finding
+        } else if !self.own.unknown.is_empty() || !self.found.held.unusable.is_empty() {
+            ExitStatus::CannotTell
+        } else {
+            ExitStatus::Holds
+        }
+    }
+
+    /// What was held against what, in a sentence.
+    fn head(&self) -> String {
+        let LiveServer {
+            name,
+            version,
+            tools,
+        } = self.server;
+        let name = if name.is_empty() {
+            "without a name"
+        } else {
+            name
+        };
+        format!(
+            "server {name} {version} with {}, held against {} in {} of {}",
+            counted(tools.len(), "tool"),
+            counted(self.calls(), "recorded call"),
+            counted(self.recordings.runs.len(), "run"),
+            counted(self.recordings.agents, "agent test"),
+        )
+    }
+
+    /// How many recorded calls are of the server.
+    fn calls(&self) -> usize {
+        self.own.runs.iter().map(|run| run.calls.len()).sum()
+    }
+
+    /// What is to be known of the answer, a line each.
+    fn notes(&self) -> Vec<String> {
+        let held = &self.found.held;
+        let mut notes = self.recordings.notes.clone();
+        notes.extend(self.own.notes.iter().cloned());
+        notes.extend(self.found.notes.iter().cloned());
+        for (tool, calls) in &self.own.unknown {
+            notes.push(format!(
+                "cannot tell: the server does not have the tool `{tool}`, and {} no server: say `--server NAME` where it was \
+                 this server's, or `--without {tool}` where it was not",
+                counted_name(*calls),
+            ));
+        }
+        for (tool, why) in &held.unusable {
+            notes.push(format!(
+                "cannot tell: the schema of `{tool}` cannot be used, so its recorded calls are not held against it: {why}"
+            ));
+        }
+        if held.refused_before > 0 {
+            notes.push(format!(
+                "{} refused by the tool as it was recorded too, and not counted as broken",
+                counted_is(held.refused_before)
+            ));
+        }
+        if held.redacted > 0 {
+            notes.push(format!(
+                "{} refused for what stands in the place of a secret alone, and not counted as broken",
+                counted_is(held.redacted)
+            ));
+        }
+        notes
+    }
+
+    fn json(&self) -> Value {
+        let (breaks, changes): (Vec<_>, Vec<_>) =
+            self.found.findings.iter().partition(|it| it.breaks());
+        json!({
+            "format": FORMAT,
+            "package": self.package,
+            "server": {
+                "name": self.server.name,
+                "version": self.server.version,
+                "recorded_as": self.own.name,
+                "tools": self.server.tools.iter().map(|tool| &tool.name).collect::<Vec<_>>(),
+            },
+            "agents": self.recordings.agents,
+            "runs": self.recordings.runs.len(),
+            "calls": {
+                "recorded": self.calls(),
+                "held": self.found.held.calls,
+                "taken": self.found.held.taken,
+                "refused_before": self.found.held.refused_before,
+                "redacted": self.found.held.redacted,
+            },
+            "breaks": breaks,
+            "changes": changes,
+            "unknown": self.own.unknown,
+            "unusable": self.found.held.unusable,
+            "notes": self.notes(),
+        })
+    }
+}
+
+fn counted_is(calls: usize) -> String {
+    let verb = if calls == 1 { "is" } else { "are" };
+    format!("{} {verb}", counted(calls, "recorded call"))
+}
+
+fn counted_name(calls: usize) -> String {
+    let verb = if calls == 1 { "names" } else { "name" };
+    format!("{} of it {verb}", counted(calls, "recorded call"))
+}

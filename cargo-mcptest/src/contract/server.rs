@@ -1,0 +1,263 @@
+//! A live MCP server: what it calls itself, and every tool that it lists.
+
+mod process;
+
+use std::collections::{HashMap, HashSet};
+use std::env;
+use std::error::Error;
+use std::time::Duration;
+
+use mcptest_suite::escape_line;
+
+use reqwest::Url;
+use reqwest::header::{HeaderName, HeaderValue};
+use reqwest::redirect::Policy;
+use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult};
+use rmcp::service::{ClientInitializeError, RunningService, ServiceError};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::{RoleClient, ServiceExt as _};
+use serde_json::{Map, Value};
+use tokio::time::timeout;
+
+use super::Contract;
+use crate::failure::Failure;
+use process::ServerProcess;
+
+/// How much is shown of an answer that is no list of tools, in characters.
+const SHOWN: usize = 300;
+
+/// A server that was asked for its tools.
+#[derive(Debug)]
+pub(super) struct LiveServer {
+    /// What it calls itself.
+    pub(super) name: String,
+    pub(super) version: String,
+    pub(super) tools: Vec<LiveTool>,
+}
+
+/// A tool as the server lists it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct LiveTool {
+    pub(super) name: String,
+    pub(super) description: String,
+    /// The JSON Schema of its arguments.
+    pub(super) schema: Value,
+    pub(super) annotations: Map<String, Value>,
+}
+
+type Client = RunningService<RoleClient, ()>;
+
+/// Starts or reaches the server, and asks for all its tools.
+pub(super) fn ask(contract: &Contract) -> Result<LiveServer, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let answer = runtime.block_on(async {
+        match &contract.url {
+            Some(url) => over_http(contract, url).await,
+            None => over_stdio(contract).await,
+        }
+    });
+    runtime.shutdown_background();
+    answer
+}
+
+async fn over_stdio(contract: &Contract) -> Result<LiveServer, Failure> {
+    let (mut process, transport) = ServerProcess::start(&contract.command)?;
+    let asked = asked(().serve(transport), contract.limit()).await;
+    match asked {
+        Ok(server) => {
+            process.end().await;
+            Ok(server)
+        }
+        Err(why) => Err(process.failed(&contract.shown(), &why).await),
+    }
+}
+
+async fn over_http(contract: &Contract, url: &str) -> Result<LiveServer, Failure> {
+    let is_http =
+        Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    if !is_http {
+        return Err(Failure::new(format!("`{url}` is no address over HTTP"))
+            .help("write the server's own, as `--url https://example.com/mcp`"));
+    }
+    // The first in a process wins, and there is no other.
+    rustls::crypto::ring::default_provider()
+        .install_default()
+        .ok();
+    let client = reqwest::Client::builder()
+        .redirect(Policy::none())
+        .build()
+        .map_err(|error| Failure::new(format!("no connection can be made: {error}")))?;
+    let mut config = StreamableHttpClientTransportConfig::with_uri(url);
+    config.auth_header = match &contract.bearer_token_env {
+        Some(variable) => Some(secret(variable)?),
+        None => None,
+    };
+    config.custom_headers = headers(&contract.header_env)?;
+    let transport = StreamableHttpClientTransport::with_client(client, config);
+    let asked = asked(().serve(transport), contract.limit()).await;
+    asked.map_err(|why| {
+        Failure::new(format!("the server `{}` {why}", contract.shown()))
+            .help("`--url` is the address at which it speaks MCP over streamable HTTP, with its path, as `https://example.com/mcp`")
+    })
+}
+
+/// The headers whose values environment variables hold.
+fn headers(wanted: &[String]) -> Result<HashMap<HeaderName, HeaderValue>, Failure> {
+    let header = |wanted: &String| {
+        let parts = wanted.split_once('=');
+        let name = parts.and_then(|(name, _)| HeaderName::from_bytes(name.as_bytes()).ok());
+        let (Some(name), Some((_, variable))) = (name, parts) else {
+            return Err(
+                Failure::new(format!("`{wanted}` does not say a header and a variable"))
+                    .help("write both, as `--header-env x-api-key=DESK_API_KEY`"),
+            );
+        };
+        let value = HeaderValue::from_str(&secret(variable)?).map_err(|_| {
+            Failure::new(format!(
+                "the variable `{variable}` holds what no header can have"
+            ))
+            .help("a header is one line of visible characters")
+        })?;
+        Ok((name, value))
+    };
+    wanted.iter().map(header).collect()
+}
+
+fn secret(variable: &str) -> Result<String, Failure> {
+    let value = env::var(variable).ok().filter(|value| !value.is_empty());
+    value.ok_or_else(|| {
+        Failure::new(format!("the environment variable `{variable}` is not set"))
+            .help("set it to the secret that the server asks for")
+    })
+}
+
+/// The server's answer, or what it does in place of one.
+async fn asked(
+    opening: impl Future<Output = Result<Client, ClientInitializeError>>,
+    limit: Duration,
+) -> Result<LiveServer, String> {
+    let seconds = limit.as_secs_f64();
+    let client = match timeout(limit, opening).await {
+        Ok(Ok(client)) => client,
+        Ok(Err(error)) => return Err(format!("does not speak MCP: {}", no_greeting(&error))),
+        Err(_) => return Err(format!("gave no answer to `initialize` within {seconds} s")),
+    };
+    let listed = timeout(limit, list(&client)).await;
+    let tools = match listed {
+        Ok(Ok(tools)) => tools,
+        Ok(Err(how)) => return Err(format!("does not list its tools: {how}")),
+        Err(_) => {
+            return Err(format!(
+                "did not list all its tools within {seconds} s: `tools/list` has no end"
+            ));
+        }
+    };
+    let info = client.peer_info();
+    let info = info.as_deref().and_then(|info| info.server_info.as_ref());
+    let server = LiveServer {
+        name: info.map(|info| info.name.clone()).unwrap_or_default(),
+        version: info.map(|info| info.version.clone()).unwrap_or_default(),
+        tools,
+    };
+    // The end of the session is no part of the answer.
+    _ = timeout(limit, client.cancel()).await;
+    Ok(server)
+}
+
+fn no_greeting(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::ConnectionClosed(_) => {
+            "the connection closed before it answered `initialize`".to_owned()
+        }
+        ClientInitializeError::TransportError { error, .. } => with_causes(error.error.as_ref()),
+        ClientInitializeError::JsonRpcError(error) => {
+            format!("it answered `initialize` with an error: {}", error.message)
+        }
+        other => shortened(&other.to_string()),
+    }
+}
+
+/// An error with those that it came of, each once.
+fn with_causes(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        let said = next.to_string();
+        if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        cause = next.source();
+    }
+    text
+}
+
+/// The beginning of a text.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Every tool, page by page.
+async fn list(client: &Client) -> Result<Vec<LiveTool>, String> {
+    let (mut tools, mut cursor) = (Vec::<LiveTool>::new(), None);
+    let mut cursors = HashSet::new();
+    loop {
+        let page = PaginatedRequestParams::default().with_cursor(cursor);
+        let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(page));
+        let page = match client.send_request(request).await {
+            Ok(ServerResult::ListToolsResult(page)) => page,
+            Ok(other) => {
+                let shown = serde_json::to_value(other).unwrap_or_default().to_string();
+                let shown = shortened(&shown);
+                return Err(format!(
+                    "it answered `tools/list` with what is no list of tools: {shown}"
+                ));
+            }
+            Err(ServiceError::TransportClosed) => {
+                return Err("the connection closed before it answered `tools/list`".to_owned());
+            }
+            Err(error) => return Err(error.to_string()),
+        };
+        for tool in page.tools {
+            let tool = LiveTool::of(tool);
+            if tools.iter().any(|other| other.name == tool.name) {
+                let name = escape_line(&tool.name).into_owned();
+                return Err(format!(
+                    "it lists two tools named `{name}`, and which of them a call means nobody can say"
+                ));
+            }
+            tools.push(tool);
+        }
+        cursor = page.next_cursor;
+        match &cursor {
+            None => return Ok(tools),
+            Some(next) if !cursors.insert(next.clone()) => {
+                return Err("a page of `tools/list` leads back to itself".to_owned());
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+impl LiveTool {
+    fn of(tool: rmcp::model::Tool) -> Self {
+        let annotations = tool
+            .annotations
+            .and_then(|it| serde_json::to_value(it).ok());
+        let annotations = match annotations {
+            Some(Value::Object(annotations)) => annotations,
+            _ => Map::new(),
+        };
+        Self {
+            name: tool.name.into_owned(),
+            description: tool.description.unwrap_or_default().into_owned(),
+            schema: Value::Object((*tool.input_schema).clone()),
+            annotations,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! A server that is a program: how it starts, what it says on its standard error, and how it ends.
+
+use std::collections::VecDeque;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
+use rmcp::RoleClient;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use crate::failure::Failure;
+
+/// The last lines of standard error that are shown.
+const LINES: usize = 20;
+
+/// How long what a program said may take to arrive.
+const LAST_WORDS: Duration = Duration::from_millis(300);
+
+/// How long a program may take to end by itself, once its standard input is closed.
+const LAST_ORDERS: Duration = Duration::from_secs(2);
+
+/// The messages of a program.
+type ProgramTransport = AsyncRwTransport<RoleClient, ChildStdout, ChildStdin>;
+
+/// A server that runs; it is killed when this is dropped.
+pub(super) struct ServerProcess {
+    child: Box<dyn ChildWrapper>,
+    errors: Arc<Mutex<VecDeque<String>>>,
+    listener: Option<JoinHandle<()>>,
+}
+
+impl ServerProcess {
+    /// Starts a program with what this process has of environment, and gives the way to speak to it.
+    pub(super) fn start(command: &[String]) -> Result<(Self, ProgramTransport), Failure> {
+        let (program, arguments) = command
+            .split_first()
+            .ok_or_else(|| Failure::new("name the server after `--`"))?;
+        let failed = |error: std::io::Error| {
+            Failure::new(format!("the server `{program}` cannot be started: {error}"))
+                .help("write its command after `--`, as the client's configuration has it")
+        };
+        let mut command = CommandWrap::with_new(program, |command| {
+            command
+                .args(arguments)
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped());
+        });
+        // Launchers such as `npx` start the server as a child of theirs; all of them end together.
+        #[cfg(unix)]
+        command.wrap(process_wrap::tokio::ProcessGroup::leader());
+        #[cfg(windows)]
+        command.wrap(process_wrap::tokio::JobObject);
+        command.wrap(KillOnDrop);
+        let mut child = command.spawn().map_err(failed)?;
+        let (Some(stdin), Some(stdout)) = (child.stdin().take(), child.stdout().take()) else {
+            return Err(Failure::new(format!(
+                "the standard streams of `{program}` are not there"
+            )));
+        };
+        let errors = Arc::<Mutex<VecDeque<String>>>::default();
+        let stderr = child.stderr().take();
+        let listener = stderr.map(|stderr| tokio::spawn(listen(stderr, Arc::clone(&errors))));
+        let process = Self {
+            child,
+            errors,
+            listener,
+        };
+        Ok((process, AsyncRwTransport::new(stdout, stdin)))
+    }
+
+    /// Lets the server end by itself, and kills it otherwise.
+    pub(super) async fn end(&mut self) {
+        if timeout(LAST_ORDERS, self.child.wait()).await.is_err() {
+            self.kill().await;
+        }
+    }
+
+    async fn kill(&mut self) {
+        // One that has ended meanwhile needs no killing.
+        _ = Box::into_pin(self.child.kill()).await;
+    }
+
+    /// The server could not be asked: why, how it ended if it did, and the last it said.
+    pub(super) async fn failed(&mut self, server: &str, why: &str) -> Failure {
+        let mut message = format!("the server `{server}` {why}");
+        if let Ok(Ok(status)) = timeout(LAST_WORDS, self.child.wait()).await {
+            message.push_str(&format!("; it ended with {status}"));
+        }
+        self.kill().await;
+        if let Some(listener) = self.listener.take() {
+            // What it leaves running may hold its standard error open for ever.
+            _ = timeout(LAST_WORDS, listener).await;
+        }
+        let errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
+        let errors: Vec<&str> = errors.iter().map(String::as_str).collect();
+        if errors.is_empty() {
+            message.push_str("; it said nothing on standard error");
+        } else {
+            message.push_str(&format!("; on standard error:\n{}", errors.join("\n")));
+        }
+        Failure::new(message).help("the command after `--` starts a server that speaks MCP over its standard streams, as a client's configuration has it")
+    }
+}
+
+async fn listen(stderr: ChildStderr, errors: Arc<Mutex<VecDeque<String>>>) {
+    let mut lines = BufReader::new(stderr).split(b'\n');
+    while let Ok(Some(line)) = lines.next_segment().await {
+        let line = String::from_utf8_lossy(&line).trim_end().to_owned();
+        let mut errors = errors.lock().unwrap_or_else(PoisonError::into_inner);
+        if errors.len() == LINES {
+            errors.pop_front();
+        }
+        errors.push_back(line);
+    }
+}
