@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mcptest::suite::gates::GateKind;
 use mcptest_trace::evidence::mutants::{
-    Count, Mutant, MutantVerdict, MutationScores, Operator, OperatorKind, Score, Sites, score,
+    Count, MeanScore, Mutant, MutantVerdict, MutationScores, Operator, OperatorKind, Sites, score,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -373,8 +373,8 @@ impl Fate<'_> {
 }
 
 /// A score in words, and that of the mutants that some gate could notice.
-fn scored(score: Score, covered: Score) -> String {
-    let number = |score: Score| {
+fn scored(score: MeanScore, covered: MeanScore) -> String {
+    let number = |score: MeanScore| {
         score
             .score
             .map_or_else(|| "no number".to_owned(), |score| format!("{score:.4}"))

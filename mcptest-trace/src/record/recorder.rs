@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::talk::Talk;
 use crate::eval::Decisions;
-use crate::trace::{OfferedTool, StepTokens, StopReason, ToolCall};
+use crate::trace::{OfferedTool, Score, StepTokens, StopReason, ToolCall};
 
 /// A tool call that was written down; hand it back with the call's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -64,6 +64,7 @@ pub struct Recorder {
     stop_reason: Option<StopReason>,
     refused: bool,
     outcome: Option<Value>,
+    scores: Vec<Score>,
     faults: Option<Decisions>,
     /// Names and values that must not get into a file.
     secrets: Vec<(String, String)>,
@@ -104,6 +105,7 @@ impl Recorder {
             stop_reason: None,
             refused: false,
             outcome: None,
+            scores: Vec::new(),
             faults: None,
             secrets: Vec::new(),
             harness_writes: false,
@@ -294,6 +296,34 @@ impl Recorder {
             outcome["reward"] = reward.into();
         }
         self.outcome = Some(outcome);
+        self
+    }
+
+    /// What a judge, a person or a rubric thinks of the run. Another score of this name by the same judge takes the
+    /// place of the first; those of several judges are all kept. One without a name or without a finite number is left
+    /// out: what asks for it fails, as for a run that nobody scored.
+    ///
+    /// ```
+    /// use mcptest_trace::record::Recorder;
+    /// use mcptest_trace::trace::Score;
+    ///
+    /// let mut run = Recorder::new("Refund agent", "gpt-4.1");
+    /// run.score(Score::new("helpful", 0.8, "gpt-5").with_passed(true).with_note("To the point."));
+    /// run.score(Score::new("helpful", 4.0, "ann"));
+    ///
+    /// let scores = &run.cassette()["trace"]["scores"];
+    /// assert_eq!(scores[0]["by"], "gpt-5");
+    /// assert_eq!(scores[1]["value"], 4.0);
+    /// ```
+    pub fn score(&mut self, score: Score) -> &mut Self {
+        if score.name.trim().is_empty() || !score.value.is_finite() {
+            return self;
+        }
+        let same = |known: &&mut Score| known.name == score.name && known.by == score.by;
+        match self.scores.iter_mut().find(same) {
+            Some(known) => *known = score,
+            None => self.scores.push(score),
+        }
         self
     }
 

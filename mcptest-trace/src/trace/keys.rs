@@ -52,8 +52,14 @@ keys! {
     }
     TRACE {
         tool_calls tool_results final_response conversation;
+        since 1 scores;
         instead calls => tool_calls, results => tool_results, response => final_response,
             final_answer => final_response, final_message => final_response;
+    }
+    SCORE {
+        name value passed by note;
+        instead score => value, judge => by, evaluator => by, source => by, comment => note, reason => note,
+            explanation => note, success => passed, pass => passed;
     }
     CALL {
         name server args step hop_index caller agent_id inputs_digest;
@@ -209,8 +215,19 @@ mod tests {
             "started_at": 1, "messages": 1, "type": 1, "provider": 1, "tool_call_id": 1, "score": 1,
             "reason": 1, "seed": 1, "task": 1, "trial": 1, "reasoning": 1, "cached_tokens": 1,
             "version": 1, "_meta": 1, "x-own": 1, "why": 1, "custom": 1, "thinking": 1 });
+        // What is nearly a key that came later is told.
+        let told = |keys: &Keys| -> Vec<(String, &str)> {
+            let is_trace = keys.known.contains(&"scores");
+            let is_score = keys.known.contains(&"by");
+            let pair = |key: &str, known| (key.to_owned(), known);
+            match (is_trace, is_score) {
+                (true, _) => vec![pair("score", "scores")],
+                (_, true) => vec![pair("score", "value")],
+                _ => Vec::new(),
+            }
+        };
         for keys in ALL {
-            assert_eq!(meant(keys, &own), []);
+            assert_eq!(meant(keys, &own), told(keys));
         }
         // Beside the key that it could have meant, another name says something of its own.
         let beside = json!({ "call_index": 0, "is_error": true, "error": "late", "result": {}, "content": [] });

@@ -30,6 +30,7 @@ mod place;
 mod read;
 mod reader;
 pub(crate) mod responses;
+mod score;
 #[cfg(test)]
 mod tests;
 mod tool_name;
@@ -63,6 +64,7 @@ pub use place::Place;
 #[doc(hidden)]
 pub use place::without_rounding;
 pub use reader::Problem;
+pub use score::Score;
 pub use tool_name::{ReadOnlyTools, reads_by_name, words_of_tool};
 pub(crate) use tool_name::{apart, read_only_hints, reads_by_words, snake};
 pub use tools::OfferedTool;
@@ -94,6 +96,9 @@ pub struct Trace {
     pub final_response: Option<String>,
     /// Turns, tokens and how the run stopped.
     pub conversation: Conversation,
+    /// What judges, people and rubrics scored elsewhere, in the order of the recording.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scores: Vec<Score>,
     /// Whether the recording says that a result without a flag may be an error, also where others have one.
     #[serde(skip)]
     pub flags_are_partial: bool,
@@ -211,6 +216,11 @@ impl Trace {
         } else {
             unknown
         }
+    }
+
+    /// The scores of a name; each judge has its own.
+    pub fn scores_named(&self, name: &str) -> impl Iterator<Item = &Score> {
+        self.scores.iter().filter(move |score| score.name == name)
     }
 
     /// The closing message: `final_response`, else the last assistant turn that is not a tool-use

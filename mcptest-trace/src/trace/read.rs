@@ -7,6 +7,7 @@ use super::json::{Json, Object};
 use super::keys;
 use super::place::is_object;
 use super::reader::{Problem, Reader, whole};
+use super::score;
 use super::{
     Conversation, Outcome, PerTurn, Signals, StepTokens, StopReason, Synthesized, Tokens, ToolCall,
     ToolResult, Trace, Turn,
@@ -39,6 +40,7 @@ pub(super) fn trace_of(mut map: Object<'_>, at: &mut Reader<'_>) -> Trace {
         tool_results,
         tool_calls,
         final_response: at.text(map, "final_response"),
+        scores: at.list(map, "scores", |map, _, at| score::score(map, at)),
         flags_are_partial: false,
         conversation: at
             .object(map, "conversation", |map, at| {

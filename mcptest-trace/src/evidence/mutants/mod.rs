@@ -52,7 +52,7 @@ use fingerprint::Fingerprints;
 use sites::Site;
 
 pub use operator::{Operator, OperatorKind};
-pub use score::{Count, MutantVerdict, MutationScores, OperatorScore, Score, score};
+pub use score::{Count, MeanScore, MutantVerdict, MutationScores, OperatorScore, score};
 pub use sites::MutantLabel;
 pub use words::next_identifier;
 

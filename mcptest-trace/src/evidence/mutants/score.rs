@@ -53,7 +53,7 @@ impl Count {
 /// A score: each way of breaking counts once, however many sites a run has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Score {
+pub struct MeanScore {
     /// The mean over operators with mutants of killed / chosen; `None` without a mutant.
     pub score: Option<f64>,
     /// Plain counts.
@@ -83,13 +83,13 @@ pub struct MutationScores {
     /// Operator by operator.
     pub operators: BTreeMap<Operator, OperatorScore>,
     /// Of operators that do harm.
-    pub harm: Score,
+    pub harm: MeanScore,
     /// The same of covered mutants alone.
-    pub harm_covered: Score,
+    pub harm_covered: MeanScore,
     /// Of operators that waste.
-    pub waste: Score,
+    pub waste: MeanScore,
     /// The same of covered mutants alone.
-    pub waste_covered: Score,
+    pub waste_covered: MeanScore,
     /// Harmless mutants that turned a gate red: the share is the brittleness.
     pub brittle: Count,
 }
@@ -136,7 +136,7 @@ pub fn score<'a>(
     }
 }
 
-fn mean(counts: impl Iterator<Item = Count>) -> Score {
+fn mean(counts: impl Iterator<Item = Count>) -> MeanScore {
     let (mut sum, mut operators, mut all) = (0.0, 0, Count::default());
     for count in counts {
         if let Some(share) = count.share() {
@@ -146,7 +146,7 @@ fn mean(counts: impl Iterator<Item = Count>) -> Score {
         all.killed += count.killed;
         all.mutants += count.mutants;
     }
-    Score {
+    MeanScore {
         score: (operators > 0).then(|| sum / real(operators)),
         count: all,
     }

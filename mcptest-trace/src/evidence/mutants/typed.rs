@@ -32,6 +32,7 @@ pub(super) fn changed(before: &Trace, change: &Change) -> (Trace, Sources) {
     };
     let (turns, said) = change.turns(before).into_iter().unzip();
     let mut trace = Trace {
+        scores: before.scores.clone(),
         flags_are_partial: before.flags_are_partial,
         tool_calls: calls
             .iter()

@@ -5,7 +5,7 @@ use super::Recorder;
 use crate::eval::Decisions;
 use crate::eval::{Fault, FaultKind, FaultPlan, judge_recovery};
 use crate::trace::parse_run;
-use crate::trace::{OfferedTool, Origin, Run, StopReason, Trace};
+use crate::trace::{OfferedTool, Origin, Run, Score, StopReason, Trace};
 
 /// The run as it is read back.
 fn read(recorder: &Recorder) -> Run {
@@ -261,4 +261,23 @@ fn a_result_that_says_it_is_an_error_is_one() {
             assert_eq!(*said, json!(is_error), "{value}");
         }
     }
+}
+
+#[test]
+fn a_judge_scores_a_name_once_and_what_is_no_score_is_left_out() {
+    let mut recorder = Recorder::new("A", "m");
+    recorder
+        .score(Score::new("helpful", 1.0, "ann"))
+        .score(Score::new("helpful", 0.0, "gpt-5"))
+        .score(Score::new("helpful", 2.0, "ann").with_passed(true))
+        .score(Score::new("", 1.0, "ann"))
+        .score(Score::new("polite", f64::INFINITY, "ann"));
+    let cassette = recorder.cassette();
+    let scores = json!([
+        { "name": "helpful", "value": 2.0, "passed": true, "by": "ann" },
+        { "name": "helpful", "value": 0.0, "by": "gpt-5" },
+    ]);
+    assert_eq!(cassette["trace"]["scores"], scores);
+    let none = Recorder::new("A", "m").cassette();
+    assert_eq!(none["trace"].get("scores"), None);
 }

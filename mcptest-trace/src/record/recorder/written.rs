@@ -31,6 +31,9 @@ impl Recorder {
             "tool_results": self.results,
             "conversation": conversation,
         });
+        if !self.scores.is_empty() {
+            trace["scores"] = json!(self.scores);
+        }
         self.talk.write(&mut trace);
         let mut cassette = json!({
             "schema_version": SCHEMA_VERSION,

@@ -35,6 +35,11 @@ impl Redactor {
                 self.result(result, counts);
             }
         }
+        for score in items(trace, "scores") {
+            for key in ["by", "note"] {
+                self.at(score, key, counts);
+            }
+        }
         let Some(conversation) = trace.get_mut("conversation") else {
             return;
         };
@@ -107,6 +112,7 @@ mod tests {
                     "structuredContent": { said: said }, "isError": false,
                 } }],
                 "final_response": said,
+                "scores": [{ "name": "helpful", "value": 1, "by": said, "note": said }],
                 "conversation": {
                     "stop_reason": "completed",
                     "turns": [{ "role": "assistant", "content": said }],
@@ -129,7 +135,7 @@ mod tests {
     fn a_secret_is_found_wherever_something_is_said() {
         let text = redacted("sk-0123456789", "my key: sk-0123456789").to_string();
         assert!(!text.contains("sk-0123456789"), "{text}");
-        assert_eq!(text.matches("my key: [redacted KEY]").count(), 7, "{text}");
+        assert_eq!(text.matches("my key: [redacted KEY]").count(), 9, "{text}");
     }
 
     #[test]
