@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::content::text_of;
 use super::digest::Digest;
-use super::event::{Call, CallTokens, Event, ForeignRun, Leading, ReportedScore, Stop};
+use super::event::{Call, CallTokens, Event, ForeignRun, Leading, ReportedScore, Stop, sum};
 use super::format::{Format, Gathered, Joins, Runs};
 use super::input::{Input, Record};
 use super::joining::Joiner;
@@ -150,9 +150,13 @@ fn trajectory(document: &Value, run: &mut ForeignRun, whole: &mut bool) {
     system.give_to(run);
     let totals = &document["final_metrics"];
     let prompt = count(totals, "total_prompt_tokens");
-    run.totals = prompt
-        .zip(count(totals, "total_completion_tokens"))
-        .or(run.totals);
+    let completion = count(totals, "total_completion_tokens");
+    let total = prompt.zip(completion).map(|(prompt, completion)| {
+        let mut total = CallTokens::new(prompt, completion);
+        total.cached = count(totals, "total_cached_tokens");
+        total
+    });
+    run.totals = total.or(run.totals);
     for subagent in list(document, "subagent_trajectories") {
         let mut read = ForeignRun::default();
         let mut steps = true;
@@ -213,10 +217,12 @@ fn agent_step(step: &Value, said: String, run: &mut ForeignRun) -> bool {
 
 fn tokens(step: &Value) -> Option<CallTokens> {
     let metrics = given(step, "metrics")?;
-    Some((
+    let mut taken = CallTokens::new(
         count(metrics, "prompt_tokens")?,
         count(metrics, "completion_tokens")?,
-    ))
+    );
+    taken.cached = count(metrics, "cached_tokens");
+    Some(taken)
 }
 
 /// The flags that converters put beside a result; the format has none.
@@ -235,17 +241,12 @@ fn is_error(answer: &Value) -> Option<bool> {
 /// An aggregate of several model calls tells nothing of each.
 fn forget_steps(run: &mut ForeignRun) {
     run.note("steps of several model calls: tokens of each are unknown");
-    let mut sum = (0, 0);
-    let mut known = true;
-    for event in &mut run.events {
-        if let Event::Step(tokens) = event {
-            match tokens.take() {
-                Some((prompt, completion)) => sum = (sum.0 + prompt, sum.1 + completion),
-                None => known = false,
-            }
-        }
-    }
-    run.totals = run.totals.or(known.then_some(sum));
+    let steps = run.events.iter_mut().filter_map(|event| match event {
+        Event::Step(taken) => Some(std::mem::take(taken)),
+        _ => None,
+    });
+    let steps: Vec<CallTokens> = steps.collect();
+    run.totals = run.totals.or_else(|| sum(&steps));
 }
 
 /// The result of the trial: `result.json` beside the folder of the trajectory.

@@ -67,7 +67,7 @@ struct Writer<'m> {
     calls: Vec<Value>,
     results: Vec<Value>,
     talk: Talk,
-    steps: Vec<Option<CallTokens>>,
+    steps: Vec<CallTokens>,
     /// Characters before each model call, and those that it wrote, where tokens are estimated.
     written: Vec<(usize, usize)>,
     characters: usize,
@@ -269,6 +269,9 @@ impl<'m> Writer<'m> {
         }
         if let Some(is_error) = is_error {
             written["is_error"] = is_error.into();
+        }
+        if let Some(duration) = answer.duration_ms {
+            written["duration_ms"] = duration.into();
         }
         match self.pairing.result_of(call) {
             Some(earlier) if self.results[earlier] == written => {}

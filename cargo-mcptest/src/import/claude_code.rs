@@ -19,9 +19,10 @@ use super::event::{CallTokens, Event, ForeignRun, Stop, take_calls};
 use super::format::{Format, Gathered, Joins, Runs, has_block};
 use super::input::{Input, Record};
 use super::joining::Joiner;
-use super::json::{is_set, list, named, text, word};
+use super::json::{count, is_set, list, named, text, word};
 use super::mapping::Mapping;
 use super::openai::tokens;
+use super::time;
 
 /// Records that are known to be bookkeeping.
 const BOOKKEEPING: [&str; 13] = [
@@ -197,7 +198,17 @@ impl AgentSession {
             if results.any(is_cut) {
                 self.run.note("results of which only a preview was kept");
             }
+            let before = self.run.events.len();
             blocks::read_user(content, &mut self.run);
+            let answers = self.run.events[before..].iter_mut();
+            let mut answers = answers.filter_map(|event| match event {
+                Event::Answer(answer) => Some(answer),
+                _ => None,
+            });
+            // What the program knows of the call stands beside the message, which holds one result then.
+            if let (Some(answer), None) = (answers.next(), answers.next()) {
+                answer.duration_ms = took(&line.value["toolUseResult"]);
+            }
             return;
         }
         if let Some(command) = asked(&said) {
@@ -213,6 +224,13 @@ impl AgentSession {
         self.run.stop = None;
         blocks::read_user(content, &mut self.run);
     }
+}
+
+/// How long a tool took, in milliseconds, where the program says it.
+fn took(result: &Value) -> Option<u64> {
+    let keys = ["durationMs", "totalDurationMs"];
+    let known = keys.iter().find_map(|key| count(result, key));
+    known.or_else(|| time::span(result.get("durationSeconds")?))
 }
 
 /// What a user asks for by a command that has a prompt of its own: `/review order 7`. What is noted of the
@@ -258,7 +276,7 @@ impl<'v> ModelCall<'v> {
             }
         }
         let tokens = tokens(message.get("usage"));
-        let completion = |tokens: Option<CallTokens>| tokens.map(|(_, completion)| completion);
+        let completion = |tokens: Option<CallTokens>| tokens.map(|taken| taken.completion);
         if completion(tokens) >= completion(self.tokens) {
             self.tokens = tokens;
         }

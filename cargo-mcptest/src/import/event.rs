@@ -6,11 +6,19 @@
 use std::collections::BTreeSet;
 
 use mcptest_session::exchange;
-use mcptest_trace::trace::OfferedTool;
+use mcptest_trace::trace::{OfferedTool, Score, StepTokens, Tokens};
 use serde_json::{Number, Value};
 
-/// Tokens of one model call: sent to the model, and written by it.
-pub(crate) type CallTokens = (u64, u64);
+/// What one model call took: tokens, and time. What the source does not say is absent, and no zero.
+pub(crate) type CallTokens = StepTokens;
+
+/// What several model calls took together, where each says what it was sent and wrote.
+pub(crate) fn sum(steps: &[CallTokens]) -> Option<CallTokens> {
+    let sum = Tokens::of_steps(steps);
+    let mut taken = CallTokens::new(sum.prompt?, sum.completion?);
+    (taken.cached, taken.reasoning) = (sum.cached, sum.reasoning);
+    Some(taken)
+}
 
 /// One run, as its source tells it. What the source does not tell is absent.
 #[derive(Debug, Clone, Default)]
@@ -35,7 +43,10 @@ pub(crate) struct ForeignRun {
     pub(crate) times: Option<(i64, i64)>,
     /// The format's own totals of the main agent.
     pub(crate) totals: Option<CallTokens>,
+    /// What may say how the run came out.
     pub(crate) scores: Vec<(String, ReportedScore)>,
+    /// What judges thought of the run, as its recording keeps it.
+    pub(crate) judged: Vec<Score>,
     pub(crate) tools: Vec<OfferedTool>,
     pub(crate) temperature: Option<Number>,
     pub(crate) max_tokens: Option<u64>,
@@ -145,7 +156,7 @@ pub(crate) enum Event {
         text: String,
     },
     /// A model call; what the model asked for and said in it follows.
-    Step(Option<CallTokens>),
+    Step(CallTokens),
     /// The agent said something.
     Said(String),
     Call(Call),
@@ -205,6 +216,8 @@ pub(crate) struct Answer {
     pub(crate) value: Value,
     /// What the format's own flag says, where it has one.
     pub(crate) is_error: Option<bool>,
+    /// How long the call took, in milliseconds, where the source says it.
+    pub(crate) duration_ms: Option<u64>,
 }
 
 impl From<exchange::Call> for Call {
@@ -227,6 +240,7 @@ impl From<exchange::ToolResult> for Answer {
             name: result.name,
             value: result.value,
             is_error: result.is_error,
+            duration_ms: None,
         }
     }
 }
@@ -270,14 +284,30 @@ impl ForeignRun {
     pub(crate) fn answer(&mut self, id: Option<String>, value: Value, is_error: Option<bool>) {
         self.push(Event::Answer(Answer {
             id,
-            name: None,
             value,
             is_error,
+            ..Answer::default()
         }));
     }
 
-    pub(crate) fn step(&mut self, tokens: Option<CallTokens>) {
-        self.push(Event::Step(tokens));
+    pub(crate) fn step(&mut self, taken: Option<CallTokens>) {
+        self.push(Event::Step(taken.unwrap_or_default()));
+    }
+
+    /// The same of a model call of which the source may know how long it took, in milliseconds.
+    pub(crate) fn timed_step(&mut self, taken: Option<CallTokens>, duration_ms: Option<u64>) {
+        let mut taken = taken.unwrap_or_default();
+        taken.duration_ms = duration_ms;
+        self.push(Event::Step(taken));
+    }
+
+    /// A score of a judge. What is no number and no verdict is noted.
+    pub(crate) fn judge(&mut self, name: &str, score: Option<Score>) {
+        match score {
+            Some(score) if self.judged.contains(&score) => {}
+            Some(score) => self.judged.push(score),
+            None => self.note(format!("score `{name}` is no number and no verdict")),
+        }
     }
 
     pub(crate) fn note(&mut self, note: impl Into<String>) {

@@ -15,6 +15,7 @@ use super::langsmith::Langsmith;
 use super::mcptest::Mcptest;
 use super::openai::OpenAi;
 use super::otel::Otel;
+use super::promptfoo::Promptfoo;
 use super::rig::Rig;
 use super::tau::Tau;
 
@@ -29,6 +30,8 @@ pub(crate) enum FormatKind {
     Mcptest,
     /// `OpenTelemetry` traces and logs, as OTLP writes them in JSON.
     Otel,
+    /// Results of promptfoo.
+    Promptfoo,
     /// Effect logs of rig.
     Rig,
     /// τ-bench and τ²-bench: trials of tasks with a simulated user.
@@ -57,6 +60,7 @@ impl FormatKind {
         match self {
             Self::Mcptest => &Mcptest,
             Self::Otel => &Otel,
+            Self::Promptfoo => &Promptfoo,
             Self::Rig => &Rig,
             Self::Inspect => &Inspect,
             Self::Atif => &Atif,

@@ -122,5 +122,21 @@ pub(super) fn tokens(usage: Option<&Value>) -> Option<CallTokens> {
     };
     let prompt = count(usage, "prompt_tokens").or_else(fresh)?;
     let completion = count(usage, "completion_tokens").or_else(|| count(usage, "output_tokens"))?;
-    Some((prompt, completion))
+    let mut taken = CallTokens::new(prompt, completion);
+    let details = |of: [&str; 2], key: &str| {
+        let mut details = of.iter().filter_map(|of| usage.get(of));
+        details.find_map(|details| count(details, key))
+    };
+    let own = |keys: [&str; 2]| keys.iter().find_map(|key| count(usage, key));
+    taken.cached = details(
+        ["prompt_tokens_details", "input_tokens_details"],
+        "cached_tokens",
+    )
+    .or_else(|| own(["cache_read_input_tokens", "cached_input_tokens"]));
+    taken.reasoning = details(
+        ["completion_tokens_details", "output_tokens_details"],
+        "reasoning_tokens",
+    )
+    .or_else(|| own(["reasoning_output_tokens", "reasoning_tokens"]));
+    Some(taken)
 }

@@ -251,9 +251,12 @@ fn read(spans: Vec<OtelSpan>, logs: &[Log], mapping: &Mapping) -> Runs {
             }
         }
         if mapping.score.is_some() {
-            talk.scores(span, logs);
+            talk.scores(span.events.iter().chain(logs.iter().copied()));
         }
     }
+    // What was evaluated may stand beside a span that is not there.
+    let events = tree.spans.iter().flat_map(|span| &span.events);
+    talk.judged(events.chain(logs));
     if talk.lacks_content() {
         return Err(lacks_content(&tree));
     }

@@ -162,6 +162,7 @@ impl Log {
                             name: named(part, "name"),
                             value: member(part, "content"),
                             is_error: Some(part["is_error"] == true),
+                            duration_ms: None,
                         }));
                     }
                 }
@@ -223,6 +224,7 @@ impl Log {
             name: Some(name.to_owned()),
             value,
             is_error: Some(is_error),
+            duration_ms: None,
         }));
     }
 }
@@ -250,6 +252,9 @@ fn call_id(id: &Value) -> Option<String> {
 /// Tokens; what was not counted is written as none.
 fn tokens(usage: &Value) -> Option<CallTokens> {
     let of = |key| count(usage, key);
-    let tokens = (of("input_tokens")?, of("output_tokens")?);
-    Some(tokens).filter(|tokens| *tokens != (0, 0))
+    let mut taken = CallTokens::new(of("input_tokens")?, of("output_tokens")?);
+    let counted = |key| of(key).filter(|count| *count > 0);
+    taken.cached = counted("cached_input_tokens");
+    taken.reasoning = counted("reasoning_tokens");
+    Some(taken).filter(|taken| taken.total() != Some(0))
 }

@@ -199,7 +199,8 @@ fn second_edition_message(message: &Value, run: &mut ForeignRun, of_user: &mut O
             let usage = tokens(message.get("usage"));
             let greets = usage.is_none() && calls.is_empty() && run.first_user_text().is_none();
             if !greets {
-                run.step(usage);
+                let took = given(message, "generation_time_seconds").and_then(time::span);
+                run.timed_step(usage, took);
             }
             run.said(said);
             for call in calls.iter().filter(|call| !is_of_user(call)) {

@@ -24,6 +24,17 @@ pub(super) fn seconds(value: &Value) -> Option<i64> {
     }
 }
 
+/// Milliseconds from one moment to a later one.
+pub(super) fn between(from: Option<i64>, to: Option<i64>) -> Option<u64> {
+    u64::try_from(to?.checked_sub(from?)?).ok()
+}
+
+/// A number of seconds that something took, in milliseconds.
+pub(super) fn span(value: &Value) -> Option<u64> {
+    let milliseconds = seconds(value).filter(|_| value.is_number());
+    u64::try_from(milliseconds?).ok()
+}
+
 /// Whether moments are there from the last to the first.
 pub(super) fn fall<'t>(moments: impl Iterator<Item = Option<&'t str>>) -> bool {
     let moments: Option<Vec<i64>> = moments.map(|text| milliseconds(text?)).collect();
@@ -63,5 +74,11 @@ mod tests {
         assert_eq!(seconds(&json!(0.25)), Some(250));
         assert_eq!(seconds(&json!(1e300)), None);
         assert_eq!(seconds(&json!([])), None);
+        assert_eq!(span(&json!(1.25)), Some(1250));
+        assert_eq!(span(&json!(-1)), None);
+        assert_eq!(span(&json!("2026-01-01T00:00:00Z")), None);
+        assert_eq!(between(Some(5), Some(8)), Some(3));
+        assert_eq!(between(Some(8), Some(5)), None);
+        assert_eq!(between(None, Some(5)), None);
     }
 }

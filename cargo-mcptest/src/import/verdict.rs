@@ -74,14 +74,20 @@ fn score(key: &str, value: &Value, is_named: bool) -> Option<ReportedScore> {
             "true" => Some(ReportedScore::Passed(true)),
             "false" => Some(ReportedScore::Passed(false)),
             _ if !is_named => None,
-            "pass" | "passed" | "success" | "succeeded" | "correct" | "yes" => {
-                Some(ReportedScore::Passed(true))
-            }
-            "fail" | "failed" | "failure" | "incorrect" | "no" => {
-                Some(ReportedScore::Passed(false))
-            }
-            digits => number(&Number::from_f64(digits.parse().ok()?)?),
+            text => match word(text) {
+                Some(passed) => Some(ReportedScore::Passed(passed)),
+                None => number(&Number::from_f64(text.parse().ok()?)?),
+            },
         },
+        _ => None,
+    }
+}
+
+/// Whether a word says that something passed, or that it did not.
+pub(super) fn word(text: &str) -> Option<bool> {
+    match text.trim().to_lowercase().as_str() {
+        "true" | "pass" | "passed" | "success" | "succeeded" | "correct" | "yes" => Some(true),
+        "false" | "fail" | "failed" | "failure" | "incorrect" | "no" => Some(false),
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ use mcptest_trace::trace::{OfferedTool, SCHEMA_VERSION};
 use serde_json::{Value, json};
 
 use super::{Imported, Writer, stop};
-use crate::import::event::{CallTokens, ForeignRun, ReportedScore};
+use crate::import::event::{CallTokens, ForeignRun, ReportedScore, sum};
 use crate::import::json::truthy;
 use crate::import::time::rfc3339;
 
@@ -25,6 +25,9 @@ impl Writer<'_> {
             "tool_results": self.results,
             "conversation": conversation,
         });
+        if !run.judged.is_empty() {
+            trace["scores"] = json!(run.judged);
+        }
         self.talk.write(&mut trace);
         let mut cassette = json!({
             "schema_version": SCHEMA_VERSION,
@@ -62,27 +65,38 @@ impl Writer<'_> {
         let mut conversation = json!({
             "message_count": self.talk.user_turns() + self.steps.len() + self.results.len(),
         });
-        let known: Option<Vec<CallTokens>> = self.steps.iter().copied().collect();
-        let known = known.filter(|steps| !steps.is_empty());
-        let estimated = known.is_none() && self.mapping.estimate_tokens;
+        let count = |steps: &[CallTokens], says: fn(&CallTokens) -> bool| {
+            steps.iter().filter(|step| says(step)).count()
+        };
+        let of = self.steps.len();
+        let known = count(&self.steps, |step| step.total().is_some());
+        let timed = count(&self.steps, |step| step.duration_ms.is_some());
+        let estimated = (known < of || of == 0) && self.mapping.estimate_tokens;
         let steps = if estimated {
             let system = run.system_prompt.as_deref().unwrap_or_default();
-            Some(self.estimate(system.chars().count()))
+            self.estimate(system.chars().count())
+        } else if of > 0 && known == of {
+            self.steps.clone()
+        } else if of > 0 && timed == of {
+            // Tokens are told of all model calls, or of none.
+            self.steps.iter().map(time_alone).collect()
         } else {
-            known
+            Vec::new()
         };
-        if let Some(steps) = &steps {
-            let step = |(prompt, completion)| json!({ "prompt": prompt, "completion": completion });
+        if !steps.is_empty() || estimated {
             conversation["steps"] = steps.iter().copied().map(step).collect();
-        } else if self.steps.iter().any(Option::is_some) {
-            let (known, of) = (self.steps.iter().flatten().count(), self.steps.len());
+        }
+        if !estimated && known > 0 && known < of {
             self.notes
                 .push(format!("tokens for {known} of {of} model calls"));
         }
-        if let Some((prompt, completion)) = steps.as_deref().map(sum).or(run.totals) {
-            let total = prompt.saturating_add(completion);
-            conversation["tokens"] =
-                json!({ "prompt": prompt, "completion": completion, "total": total });
+        let none = (estimated && steps.is_empty()).then(|| CallTokens::new(0, 0));
+        if let Some(taken) = sum(&steps).or(none).or(run.totals)
+            && let Some(total) = taken.total()
+        {
+            let mut tokens = step(taken);
+            tokens["total"] = total.into();
+            conversation["tokens"] = tokens;
         } else {
             unknown.insert("tokens");
         }
@@ -149,9 +163,13 @@ impl Writer<'_> {
     /// Tokens by length, each model call reading everything before it.
     fn estimate(&self, system: usize) -> Vec<CallTokens> {
         let tokens = |characters: usize| characters.div_ceil(CHARACTERS_A_TOKEN) as u64;
-        let estimated = self.written.iter();
+        let estimated = self.written.iter().zip(&self.steps);
         estimated
-            .map(|(before, written)| (tokens(system + before), tokens(*written)))
+            .map(|((before, written), step)| {
+                let mut taken = CallTokens::new(tokens(system + before), tokens(*written));
+                taken.duration_ms = step.duration_ms;
+                taken
+            })
             .collect()
     }
 
@@ -191,11 +209,26 @@ impl Writer<'_> {
     }
 }
 
-fn sum(steps: &[CallTokens]) -> CallTokens {
-    let add = |sum: CallTokens, step: &CallTokens| {
-        (sum.0.saturating_add(step.0), sum.1.saturating_add(step.1))
-    };
-    steps.iter().fold((0, 0), add)
+/// What a model call took, as recordings have it. A part that is more than the whole is none.
+fn step(taken: CallTokens) -> Value {
+    let within = |part: Option<u64>, whole: Option<u64>| part.filter(|part| Some(*part) <= whole);
+    let counts = [
+        ("prompt", taken.prompt),
+        ("cached", within(taken.cached, taken.prompt)),
+        ("completion", taken.completion),
+        ("reasoning", within(taken.reasoning, taken.completion)),
+        ("duration_ms", taken.duration_ms),
+    ];
+    let known = counts.into_iter();
+    let known = known.filter_map(|(key, count)| Some((key.to_owned(), count?.into())));
+    Value::Object(known.collect())
+}
+
+/// The same model call without its tokens.
+fn time_alone(taken: &CallTokens) -> CallTokens {
+    let mut time = CallTokens::default();
+    time.duration_ms = taken.duration_ms;
+    time
 }
 
 impl ReportedScore {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::script;
 use crate::import::content::text_of;
 use crate::import::digest::Digest;
-use crate::import::event::{Answer, Call, Event, ForeignRun, Stop};
+use crate::import::event::{Answer, Call, CallTokens, Event, ForeignRun, Stop};
 use crate::import::json::{
     count, flag, given, identifier, is_set, list, member, named, role, text, without, word,
 };
@@ -30,6 +30,8 @@ pub(super) struct Rollout<'v> {
     mcp: HashMap<&'v str, &'v Value>,
     /// Exit codes and successes that stand beside the outputs, by call.
     failures: HashMap<&'v str, bool>,
+    /// How long calls took, in milliseconds, by call.
+    durations: HashMap<&'v str, u64>,
     user_events: bool,
     /// Scripts whose output is not there yet, and what ran while a script did, by its call.
     scripts: Vec<&'v str>,
@@ -74,6 +76,10 @@ impl<'v> Rollout<'v> {
     /// What stands after the items that it is about.
     fn look_ahead(&mut self, payload: &'v Value) {
         let call = word(payload, "call_id");
+        let ended = text(payload, "type").is_some_and(|kind| kind.ends_with("_end"));
+        if let (Some(call), true, Some(took)) = (call, ended, duration(&payload["duration"])) {
+            self.durations.insert(call, took);
+        }
         match (text(payload, "type").unwrap_or_default(), call) {
             ("custom_tool_call", Some(call)) if text(payload, "name") == Some(script::EXEC) => {
                 self.scripts.push(call);
@@ -116,7 +122,7 @@ impl<'v> Rollout<'v> {
     fn wrote(&mut self, event: Event) {
         if self.open.is_none() {
             self.open = Some(self.stamped.len());
-            self.push(Event::Step(None));
+            self.push(Event::Step(CallTokens::default()));
         }
         self.push(event);
     }
@@ -211,9 +217,9 @@ impl<'v> Rollout<'v> {
                     for (index, (value, is_error)) in ran.into_iter().enumerate() {
                         self.push(Event::Answer(Answer {
                             id: Some(format!("{call}/{index}")),
-                            name: None,
                             value,
                             is_error,
+                            ..Answer::default()
                         }));
                     }
                 } else if !ran.is_empty() {
@@ -241,9 +247,10 @@ impl<'v> Rollout<'v> {
         self.open = None;
         self.push(Event::Answer(Answer {
             id: identifier(item, "call_id"),
-            name: None,
             value,
             is_error,
+            duration_ms: self.durations.get(call).copied(),
+            ..Answer::default()
         }));
     }
 
@@ -260,7 +267,7 @@ impl<'v> Rollout<'v> {
             "token_count" => {
                 let usage = given(event, "info").and_then(|info| given(info, "last_token_usage"));
                 if let Some(step) = self.last_open() {
-                    self.stamped[step].1 = Event::Step(tokens(usage));
+                    self.stamped[step].1 = Event::Step(tokens(usage).unwrap_or_default());
                     self.open = None;
                 }
             }
@@ -282,7 +289,8 @@ impl<'v> Rollout<'v> {
     fn last_open(&self) -> Option<usize> {
         let is_step = |(_, event): &(i64, Event)| matches!(event, Event::Step(_));
         let last = self.stamped.iter().rposition(is_step)?;
-        matches!(self.stamped[last].1, Event::Step(None)).then_some(last)
+        matches!(self.stamped[last].1, Event::Step(taken) if taken.total().is_none())
+            .then_some(last)
     }
 
     /// The user took back some turns.
@@ -334,4 +342,10 @@ fn exit_code(output: &Value) -> Option<i64> {
     let read = |text: &str| serde_json::from_str::<Value>(text).ok();
     let inner = output.as_str().and_then(read);
     inner.as_ref().unwrap_or(output)["metadata"]["exit_code"].as_i64()
+}
+
+/// How long a call took, in milliseconds: `{"secs": 1, "nanos": 250000000}`.
+fn duration(value: &Value) -> Option<u64> {
+    let seconds = count(value, "secs")?.checked_mul(1000)?;
+    seconds.checked_add(count(value, "nanos")? / 1_000_000)
 }

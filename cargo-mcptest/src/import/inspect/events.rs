@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::import::event::CallTokens;
 use crate::import::json::{count, given, identifier, is_set, list, text, truthy, word};
+use crate::import::time;
 
 /// The events that are the agent's own.
 pub(super) struct AgentEvents<'v> {
@@ -73,15 +74,20 @@ impl<'v> AgentEvents<'v> {
         tools.find(|tools| !tools.is_empty()).unwrap_or_default()
     }
 
-    /// The tokens of the model call that wrote a message.
-    pub(super) fn tokens_of(&self, message: &Value) -> Option<CallTokens> {
+    /// What the model call took that wrote a message.
+    pub(super) fn taken_of(&self, message: &Value) -> Option<CallTokens> {
         let id = word(message, "id")?;
         let wrote = |event: &&Value| {
             let written = event.pointer("/output/choices/0/message");
             written.and_then(|message| word(message, "id")) == Some(id)
         };
-        let event = self.models().find(wrote)?;
-        tokens(event["output"].get("usage"))
+        Some(taken(self.models().find(wrote)?))
+    }
+
+    /// How long the tool ran that answered a call, in milliseconds.
+    pub(super) fn duration_of(&self, call: &str) -> Option<u64> {
+        let is_it = |event: &&Value| identifier(event, "id").as_deref() == Some(call);
+        duration(self.tool_events().find(is_it)?)
     }
 
     /// Whether a tool event says that the call failed.
@@ -113,10 +119,30 @@ pub(super) fn tokens(usage: Option<&Value>) -> Option<CallTokens> {
         count(usage, "input_tokens")?,
         count(usage, "output_tokens")?,
     );
-    if count(usage, "total_tokens") == input.checked_add(output) {
-        return Some((input, output));
-    }
-    let more = ["input_tokens_cache_read", "input_tokens_cache_write"];
-    let more = more.iter().filter_map(|key| count(usage, key));
-    Some((more.fold(input, u64::saturating_add), output))
+    let cached = count(usage, "input_tokens_cache_read");
+    let input = if count(usage, "total_tokens") == input.checked_add(output) {
+        input
+    } else {
+        let more = [cached, count(usage, "input_tokens_cache_write")];
+        more.into_iter().flatten().fold(input, u64::saturating_add)
+    };
+    let mut taken = CallTokens::new(input, output);
+    taken.cached = cached;
+    taken.reasoning = count(usage, "reasoning_tokens");
+    Some(taken)
+}
+
+/// What the model call of an event took.
+pub(super) fn taken(event: &Value) -> CallTokens {
+    let output = &event["output"];
+    let mut taken = tokens(output.get("usage")).unwrap_or_default();
+    let told = given(output, "time").and_then(time::span);
+    taken.duration_ms = told.or_else(|| duration(event));
+    taken
+}
+
+/// From the beginning of an event to its end, in milliseconds.
+pub(super) fn duration(event: &Value) -> Option<u64> {
+    let at = |key: &str| given(event, key).and_then(time::seconds);
+    time::between(at("timestamp"), at("completed"))
 }

@@ -1,15 +1,16 @@
 //! A sample: one task in one epoch.
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Number, Value, json};
 
-use super::events::{AgentEvents, failed, tokens};
+use super::events::{AgentEvents, duration, failed, taken, tokens};
 use crate::import::content::text_of;
-use crate::import::event::{Call, ForeignRun, Leading, ReportedScore, Stop};
+use crate::import::event::{Answer, Call, Event, ForeignRun, Leading, ReportedScore, Stop};
 use crate::import::input::{Archive, parse};
 use crate::import::json::{
     count, given, identifier, list, member, named, number, role, text, truthy, word,
 };
 use crate::import::openai::{lose_message, offered_tools};
+use crate::import::scores::Told;
 use crate::import::time;
 
 /// Reads a sample. In an archive, what a large one holds may lie in entries beside it.
@@ -55,6 +56,7 @@ pub(super) fn read(
     run.totals = word(eval, "model").and_then(|model| tokens(sample["model_usage"].get(model)));
     run.stop = stop(&sample);
     run.scores = scores(&sample["scores"]);
+    judged(&sample["scores"], &mut run);
     for (name, score) in sample["scores"].as_object().into_iter().flatten() {
         let is_read = run.scores.iter().any(|(known, _)| known == name);
         if !is_read && given(score, "value").is_some() {
@@ -152,7 +154,7 @@ fn from_messages(messages: &[Value], events: &AgentEvents<'_>, run: &mut Foreign
             role if system.takes(role == "system", &said) => {}
             "user" => run.user(said),
             "assistant" => {
-                run.step(events.tokens_of(message));
+                run.step(events.taken_of(message));
                 assistant(message, run);
             }
             "tool" => answer(message, events, run),
@@ -174,11 +176,17 @@ fn from_events(events: &AgentEvents<'_>, messages: &[Value], run: &mut ForeignRu
             let Some(message) = event.pointer("/output/choices/0/message") else {
                 continue;
             };
-            run.step(tokens(event["output"].get("usage")));
+            run.step(Some(taken(event)));
             assistant(message, run);
         } else {
             let value = result_or_error(event, "result");
-            run.answer(identifier(event, "id"), value, Some(failed(event)));
+            run.push(Event::Answer(Answer {
+                id: identifier(event, "id"),
+                value,
+                is_error: Some(failed(event)),
+                duration_ms: duration(event),
+                ..Answer::default()
+            }));
         }
     }
     let is_user = |message: &&Value| text(message, "role") == Some("user");
@@ -235,8 +243,13 @@ fn provider_call(block: &Value, run: &mut ForeignRun) {
 fn answer(message: &Value, events: &AgentEvents<'_>, run: &mut ForeignRun) {
     let id = identifier(message, "tool_call_id");
     let of_event = id.as_deref().is_some_and(|id| events.failed(id));
-    let failed = failed(message) || of_event;
-    run.answer(id, result_or_error(message, "content"), Some(failed));
+    run.push(Event::Answer(Answer {
+        value: result_or_error(message, "content"),
+        is_error: Some(failed(message) || of_event),
+        duration_ms: id.as_deref().and_then(|id| events.duration_of(id)),
+        id,
+        ..Answer::default()
+    }));
 }
 
 /// What came back; of a failure that brought nothing, its message.
@@ -258,6 +271,38 @@ fn stop(sample: &Value) -> Option<Stop> {
     reason
         .or_else(|| named(output, "stop_reason"))
         .map(Stop::Spelt)
+}
+
+/// What scorers thought of the sample. Of a scorer that gives several values, each has its name behind the scorer's.
+fn judged(scores: &Value, run: &mut ForeignRun) {
+    for (scorer, score) in scores.as_object().into_iter().flatten() {
+        let note = named(score, "explanation");
+        let mut judge = |name: &str, value: &Value| {
+            let word = value.as_str();
+            let (value, passed) = match word {
+                Some("C") => (json!(1), Some(true)),
+                Some("I" | "N") => (json!(0), Some(false)),
+                Some("P") => (json!(0.5), None),
+                _ => (value.clone(), None),
+            };
+            let told = Told {
+                value: Some(&value),
+                label: word,
+                passed,
+                note: note.clone(),
+            };
+            run.judge(name, told.score(name, scorer));
+        };
+        match given(score, "value") {
+            Some(Value::Object(several)) => {
+                for (name, value) in several {
+                    judge(&format!("{scorer}/{name}"), value);
+                }
+            }
+            Some(value) => judge(scorer, value),
+            None => {}
+        }
+    }
 }
 
 /// Scores as numbers: correct, partly, incorrect, no answer.

@@ -165,16 +165,20 @@ pub(super) fn answer(fields: &Value) -> Answer {
             Some("success") => Some(false),
             _ => None,
         },
+        duration_ms: None,
     }
 }
 
 /// The tokens of a model call: sums of all kinds.
 pub(super) fn tokens(fields: &Value) -> Option<CallTokens> {
     let usage = given(fields, "usage_metadata")?;
-    Some((
+    let mut taken = CallTokens::new(
         count(usage, "input_tokens")?,
         count(usage, "output_tokens")?,
-    ))
+    );
+    taken.cached = count(&usage["input_token_details"], "cache_read");
+    taken.reasoning = count(&usage["output_token_details"], "reasoning");
+    Some(taken)
 }
 
 /// What makes a message the same message.

@@ -6,11 +6,17 @@ use serde_json::Value;
 
 use super::messages::{self, LangsmithMessage};
 use crate::import::content::text_of;
-use crate::import::event::{Call, CallTokens, Event, ForeignRun, Lost, ReportedScore, Stop};
+use crate::import::event::{
+    Answer, Call, CallTokens, Event, ForeignRun, Lost, ReportedScore, Stop,
+};
 use crate::import::json::{count, given, identifier, list, named, number, text, unfolded, word};
 use crate::import::mapping::Mapping;
 use crate::import::openai;
+use crate::import::scores::Told;
 use crate::import::time;
+
+/// Who scored, where the source does not say it.
+const JUDGE: &str = "langsmith";
 
 /// The thread that a run belongs to. Its own `session_id` is the project.
 pub(super) fn thread(run: &Value) -> Option<&str> {
@@ -51,6 +57,11 @@ pub(super) fn read(runs: &[&Value], mapping: &Mapping) -> Result<ForeignRun, Los
     read.task = runs
         .iter()
         .find_map(|run| named(run, "reference_example_id"));
+    for (_, runs) in &traces {
+        if let Some(root) = runs.first() {
+            judged(root, &mut read);
+        }
+    }
     if mapping.score.is_some() {
         read.scores = runs.iter().flat_map(|run| scores(run)).collect();
     }
@@ -174,7 +185,7 @@ fn model_call(run: &Value, read: &mut ForeignRun, known: &mut Vec<String>) {
     };
     let counted = [message.fields, outputs].into_iter();
     let counted = counted.map(|it| messages::tokens(it).or_else(|| tokens(&it["usage"])));
-    read.step(counted.flatten().next().or_else(|| tokens(run)));
+    read.timed_step(counted.flatten().next().or_else(|| tokens(run)), took(run));
     messages::wrote(message.fields, read);
     known.extend(output.and_then(messages::essence));
     let about = &message.fields["response_metadata"];
@@ -202,8 +213,21 @@ fn is_answered(message: &Value, read: &ForeignRun) -> bool {
     answer.id.is_some() && read.events.iter().any(same)
 }
 
+/// The tokens that the run itself counts.
 fn tokens(run: &Value) -> Option<CallTokens> {
-    openai::tokens(Some(run))
+    let mut taken = openai::tokens(Some(run))?;
+    let part = |of: &str, key: &str| count(&run[of], key);
+    taken.cached = taken.cached.or(part("prompt_token_details", "cache_read"));
+    taken.reasoning = taken
+        .reasoning
+        .or(part("completion_token_details", "reasoning"));
+    Some(taken)
+}
+
+/// How long a run took, in milliseconds.
+fn took(run: &Value) -> Option<u64> {
+    let at = |key: &str| given(run, key).and_then(time::seconds);
+    time::between(at("start_time"), at("end_time"))
 }
 
 /// A tool's run: the result of a call, or a call of its own.
@@ -255,7 +279,51 @@ fn tool(run: &Value, read: &mut ForeignRun, met: &mut BTreeSet<usize>) {
     };
     let made_up = identifier(run, "id").unwrap_or_default();
     let call_id = call.id.get_or_insert(made_up).clone();
-    read.answer(Some(call_id), value, Some(failed || flagged == Some(true)));
+    read.push(Event::Answer(Answer {
+        id: Some(call_id),
+        value,
+        is_error: Some(failed || flagged == Some(true)),
+        duration_ms: took(run),
+        ..Answer::default()
+    }));
+}
+
+/// Feedback on a trace: each of it where it is kept with the run, else what the run says of all of a key.
+fn judged(root: &Value, read: &mut ForeignRun) {
+    let single = ["feedback", "feedbacks"];
+    let single: Vec<&Value> = single.iter().flat_map(|key| list(root, key)).collect();
+    for feedback in &single {
+        let Some(name) = word(feedback, "key") else {
+            continue;
+        };
+        let source = &feedback["feedback_source"];
+        let by = ["user_name", "user_id"]
+            .iter()
+            .find_map(|key| word(source, key));
+        let by = by.or_else(|| word(source, "type")).unwrap_or(JUDGE);
+        let told = Told {
+            value: given(feedback, "score"),
+            label: word(feedback, "value"),
+            note: named(feedback, "comment"),
+            ..Told::default()
+        };
+        read.judge(name, told.score(name, by));
+    }
+    let stats = root["feedback_stats"].as_object();
+    for (name, stats) in stats.filter(|_| single.is_empty()).into_iter().flatten() {
+        // Of a key without numbers, the only word that was given.
+        let words = stats["values"].as_object();
+        let only = words.filter(|words| words.len() == 1);
+        let told = Told {
+            value: given(stats, "avg"),
+            label: only.and_then(|words| words.keys().next().map(String::as_str)),
+            note: count(stats, "n")
+                .filter(|given| *given > 1)
+                .map(|given| format!("the mean of {given}")),
+            ..Told::default()
+        };
+        read.judge(name, told.score(name, JUDGE));
+    }
 }
 
 /// Averages of feedback.

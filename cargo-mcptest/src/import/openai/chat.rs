@@ -209,6 +209,7 @@ pub(in crate::import) fn answer(message: &Value, options: &ChatOptions) -> Answe
         name,
         value,
         is_error,
+        duration_ms: None,
     }
 }
 

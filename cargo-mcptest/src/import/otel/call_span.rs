@@ -4,6 +4,7 @@ use mcptest_trace::spans::Meaning;
 use serde_json::{Map, Value};
 
 use super::span::OtelSpan;
+use crate::import::event::CallTokens;
 use crate::import::json::unfolded;
 
 pub(super) fn span_id(span: &OtelSpan) -> Option<&str> {
@@ -50,7 +51,17 @@ pub(super) fn outcome(span: &OtelSpan) -> Option<Value> {
 }
 
 /// The tokens of a model call; cached and reasoning tokens are parts of them.
-pub(super) fn tokens(span: &OtelSpan) -> Option<(u64, u64)> {
+fn tokens(span: &OtelSpan) -> Option<CallTokens> {
     let of = |meaning| span.told_count(meaning);
-    Some((of(Meaning::PromptTokens)?, of(Meaning::CompletionTokens)?))
+    let mut taken = CallTokens::new(of(Meaning::PromptTokens)?, of(Meaning::CompletionTokens)?);
+    taken.cached = of(Meaning::CachedTokens);
+    taken.reasoning = of(Meaning::ReasoningTokens);
+    Some(taken)
+}
+
+/// What a model call took.
+pub(super) fn taken(span: &OtelSpan) -> CallTokens {
+    let mut taken = tokens(span).unwrap_or_default();
+    taken.duration_ms = span.duration_ms();
+    taken
 }

@@ -197,6 +197,7 @@ fn part(part: &Value) -> MessagePart {
             name: named(part, "name"),
             value,
             is_error,
+            duration_ms: None,
         })
     };
     Ok(match text(part, "type").unwrap_or("text") {
@@ -288,6 +289,7 @@ pub(super) fn of_chat(message: &Value) -> OtelMessage {
             name: named(message, "name"),
             value: content.cloned().unwrap_or_default(),
             is_error: error_flag(message),
+            duration_ms: None,
         }));
     } else {
         let said = Some(text_of(content)).filter(|said| !said.is_empty());

@@ -61,6 +61,15 @@ pub(super) struct Log {
     pub(super) name: String,
     pub(super) attributes: Map<String, Value>,
     pub(super) body: Value,
+    /// The instrumentation that wrote it.
+    pub(super) scope: Option<String>,
+}
+
+impl Log {
+    /// Whether it says what an evaluation came to.
+    pub(super) fn is_evaluation(&self) -> bool {
+        self.name == "gen_ai.evaluation.result"
+    }
 }
 
 /// The spans and log records of an export, or of a resource's part of one.
@@ -83,8 +92,9 @@ pub(super) fn of(value: &Value) -> (Vec<OtelSpan>, Vec<Log>) {
             }
         }
         for scope in list(resource, "scopeLogs") {
+            let name = named(&scope["scope"], "name");
             let read = list(scope, "logRecords").iter();
-            logs.extend(read.filter_map(|it| log(it, None)));
+            logs.extend(read.filter_map(|it| log(it, None, name.as_deref())));
         }
     }
     (spans, logs)
@@ -99,7 +109,7 @@ fn span(value: &Value, service: Option<&str>, scope: Option<&str>) -> Option<Ote
         .map(unfolded);
     let kept = kept.as_ref().and_then(Value::as_array).into_iter();
     let events = list(value, "events").iter().chain(kept.flatten());
-    let events = events.filter_map(|event| log(event, Some((&trace, &id))));
+    let events = events.filter_map(|event| log(event, Some((&trace, &id)), scope));
     Some(OtelSpan {
         events: events.collect(),
         parent: identifier(value, "parentSpanId"),
@@ -118,7 +128,7 @@ fn span(value: &Value, service: Option<&str>, scope: Option<&str>) -> Option<Ote
     })
 }
 
-fn log(value: &Value, of: Option<(&String, &String)>) -> Option<Log> {
+fn log(value: &Value, of: Option<(&String, &String)>, scope: Option<&str>) -> Option<Log> {
     let (trace, span) = match of {
         Some((trace, span)) => (trace.clone(), span.clone()),
         None => (identifier(value, "traceId")?, identifier(value, "spanId")?),
@@ -134,6 +144,7 @@ fn log(value: &Value, of: Option<(&String, &String)>) -> Option<Log> {
         span,
         name: named.unwrap_or_default().to_owned(),
         body: body.map(any_value).unwrap_or_default(),
+        scope: scope.map(str::to_owned),
         attributes,
     })
 }
@@ -189,6 +200,13 @@ fn any_value(value: &Value) -> Value {
 impl OtelSpan {
     pub(super) fn when(&self) -> (u64, u64, &str) {
         (self.start, self.end, &self.id)
+    }
+
+    /// How long it took, in milliseconds. One that ends as it begins was not timed.
+    pub(super) fn duration_ms(&self) -> Option<u64> {
+        let took = self.end.checked_sub(self.start);
+        let took = took.filter(|took| self.start > 0 && *took > 0);
+        took.map(|nanoseconds| nanoseconds.div_ceil(1_000_000))
     }
 
     pub(super) fn has(&self, key: &str) -> bool {

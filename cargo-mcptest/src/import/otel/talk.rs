@@ -6,12 +6,18 @@ use std::collections::HashSet;
 use mcptest_trace::spans::{Meaning, is_new};
 use serde_json::{Value, json};
 
-use super::call_span::{arguments, may_be_of, outcome, span_id, tokens};
+use super::call_span::{arguments, may_be_of, outcome, span_id, taken};
 use super::messages::{self, OtelMessage};
 use super::span::{Log, OtelSpan};
-use crate::import::event::{Answer, Call, Event, ForeignRun, Leading, ReportedScore, Stop};
+use crate::import::event::{
+    Answer, Call, CallTokens, Event, ForeignRun, Leading, ReportedScore, Stop,
+};
 use crate::import::json::unfolded;
 use crate::import::openai::{lose_message, offered_tools};
+use crate::import::scores::Told;
+
+/// Who evaluated, where nothing says it: the events do not.
+const JUDGE: &str = "otel";
 
 /// What an agent did, each with the time at which it did it.
 #[derive(Debug, Default)]
@@ -72,7 +78,7 @@ impl OtelTalk {
         self.choices(&exchanged.input);
         self.identify(&exchanged.input);
         self.send(&exchanged.input, span.start);
-        self.events.push((span.end, Event::Step(tokens(span))));
+        self.events.push((span.end, Event::Step(taken(span))));
         let reasons = span.told(Meaning::FinishReason).map(unfolded);
         let mut output = exchanged.output;
         let others = output.split_off(output.len().min(1));
@@ -219,7 +225,7 @@ impl OtelTalk {
         let mut last = self.events.iter().rev().take_while(of_model);
         let is_open = last.any(|(_, event)| matches!(event, Event::Step(_)));
         if !is_open && (calls || self.events.iter().any(is_user)) {
-            self.events.push((at, Event::Step(None)));
+            self.events.push((at, Event::Step(CallTokens::default())));
         }
         self.wrote(message, at);
     }
@@ -244,19 +250,34 @@ impl OtelTalk {
         }
     }
 
-    /// Verdicts beside a span.
-    pub(super) fn scores(&mut self, span: &OtelSpan, logs: &[&Log]) {
-        for event in span.events.iter().chain(logs.iter().copied()) {
-            if event.name != "gen_ai.evaluation.result" {
-                continue;
-            }
-            let own = |key: &str| event.attributes.get(key);
-            let name = own("gen_ai.evaluation.name").and_then(Value::as_str);
-            let value = own("gen_ai.evaluation.score.value");
-            if let (Some(name), Some(Value::Number(value))) = (name, value) {
+    /// Verdicts beside spans, for the outcome.
+    pub(super) fn scores<'l>(&mut self, events: impl Iterator<Item = &'l Log>) {
+        for event in events.filter(|event| event.is_evaluation()) {
+            let name = event.attributes.get("gen_ai.evaluation.name");
+            let value = event.attributes.get("gen_ai.evaluation.score.value");
+            if let (Some(Value::String(name)), Some(Value::Number(value))) = (name, value) {
                 let score = ReportedScore::Reward(value.clone());
-                self.run.scores.push((name.to_owned(), score));
+                self.run.scores.push((name.clone(), score));
             }
+        }
+    }
+
+    /// What was evaluated, as judges' scores.
+    pub(super) fn judged<'l>(&mut self, events: impl Iterator<Item = &'l Log>) {
+        for event in events.filter(|event| event.is_evaluation()) {
+            let own = |key: &str| event.attributes.get(&format!("gen_ai.evaluation.{key}"));
+            let word = |key: &str| own(key)?.as_str().filter(|word| !word.trim().is_empty());
+            let Some(name) = word("name") else {
+                continue;
+            };
+            let told = Told {
+                value: own("score.value"),
+                label: word("score.label"),
+                note: word("explanation").map(str::to_owned),
+                ..Told::default()
+            };
+            let by = event.scope.as_deref().unwrap_or(JUDGE);
+            self.run.judge(name, told.score(name, by));
         }
     }
 
@@ -343,6 +364,7 @@ impl OtelTalk {
             if let Event::Answer(answer) = &mut self.events[index].1 {
                 let flags = [answer.is_error, span.is_error()].into_iter().flatten();
                 answer.is_error = flags.reduce(|one, other| one || other);
+                answer.duration_ms = answer.duration_ms.or(span.duration_ms());
             }
             return;
         }
@@ -404,9 +426,10 @@ impl OtelTalk {
 fn result_of(span: &OtelSpan, id: String, value: Value) -> (u64, Event) {
     let answer = Answer {
         id: Some(id),
-        name: None,
         value,
         is_error: span.is_error(),
+        duration_ms: span.duration_ms(),
+        ..Answer::default()
     };
     (span.end, Event::Answer(answer))
 }

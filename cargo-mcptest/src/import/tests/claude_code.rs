@@ -24,9 +24,9 @@ fn a_model_call_on_two_lines_is_one_step() {
       "tool_calls": [{"name": "get_order", "server": "shop", "args": {"order": 7}, "step": 0, "hop_index": 0}],
       "tool_results": [{"call_index": 0, "server": "shop", "is_error": false, "result": {"content": [{"text": "18.00 EUR", "type": "text"}]}}],
       "final_response": "18.00 EUR.",
-      "conversation": {"stop_reason": "completed", "tokens": {"prompt": 2050, "completion": 40, "total": 2090}, "duration_ms": 5500, "message_count": 4,
+      "conversation": {"stop_reason": "completed", "tokens": {"prompt": 2050, "cached": 1940, "completion": 40, "total": 2090}, "duration_ms": 5500, "message_count": 4,
         "turns": [{"role": "user", "content": "What is order 7 worth?"}, {"role": "assistant", "content": "Looking."}, {"role": "assistant", "content": "tool_use shop::get_order with {\"order\":7}"}, {"role": "assistant", "content": "18.00 EUR."}],
-        "steps": [{"prompt": 1004, "completion": 31}, {"prompt": 1046, "completion": 9}]}},
+        "steps": [{"prompt": 1004, "cached": 900, "completion": 31}, {"prompt": 1046, "cached": 1040, "completion": 9}]}},
      "imported": {"file": "s-1.jsonl", "from": "claude-code", "id": "s-1", "record": 1, "unknown": ["system_prompt"], "version": "2.1.230"}});
     assert_eq!(desk.recording(), expected);
 }

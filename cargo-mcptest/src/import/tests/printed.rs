@@ -97,7 +97,7 @@ fn what_claude_prints_is_a_run() {
     assert_eq!(talk["stop_reason"], "completed");
     assert_eq!(
         talk["tokens"],
-        json!({ "prompt": 300, "completion": 50, "total": 350 })
+        json!({ "prompt": 300, "cached": 288, "completion": 50, "total": 350 })
     );
     assert_eq!(talk["turns"].as_array().unwrap().len(), 5, "{talk}");
     let tools = run["tools"].as_array().unwrap();
