@@ -218,7 +218,9 @@ fn what_breaks_no_recorded_call_is_listed_and_green() {
   find_order: described otherwise
       - By its number.
       + By its number or its name.
-  find_order: the annotation `readOnlyHint` is `false` and was `true`
+  find_order: the annotations are others
+      - readOnlyHint: true
+      + readOnlyHint: false
   refund_order: this tool is new
 
 5 differences, none breaks a recorded call
@@ -382,4 +384,140 @@ for line in sys.stdin:
 "#,
         text = tools.to_string()
     )
+}
+
+#[test]
+fn nothing_recorded_is_no_pass() {
+    let empty = Folder::new().with("suites/clerks.yml", SUITE);
+    let said = contract(&empty, "desk", &same_tools(), &[]).exits(2);
+    assert!(
+        said.stderr
+            .contains("error: nothing is recorded, so there is nothing to hold the server against"),
+        "{said}"
+    );
+    // A server that no run had is not held against what others did.
+    let folder = folder(&runs());
+    let other = [tool("ping", "Pings.", json!({}), &[])];
+    let said = contract(&folder, "pinger", &other, &[]).exits(2);
+    assert!(
+        said.stderr
+            .contains("the recordings have no server named `pinger`"),
+        "{said}"
+    );
+    assert!(
+        said.stderr
+            .contains("say with `--server` what the recordings call it: `desk`"),
+        "{said}"
+    );
+    let said = contract(&folder, "desk", &same_tools(), &["--server", "desc"]).exits(2);
+    assert!(said.stderr.contains("help: did you mean `desk`?"), "{said}");
+    let said = contract(&folder, "desk", &same_tools(), &["nobody"]).exits(3);
+    assert!(said.stderr.contains("no case is named so"), "{said}");
+    let mut only_think = run(None, &[call(None, "think", json!({}))]);
+    only_think["tools"] = json!([]);
+    let bare = self::folder(&[only_think]);
+    let said = contract(&bare, "desk", &same_tools(), &["--without", "think"]).exits(2);
+    assert!(
+        said.stderr
+            .contains("no recording has a call or a tool of this server"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_server_that_calls_itself_otherwise_is_known_by_its_tools() {
+    let folder = folder(&runs());
+    let said = contract(&folder, "order-desk-2", &same_tools(), &[]).exits(0);
+    assert!(
+        said.stdout.contains(
+            "note: taken for the server `desk` of the recordings, by the names of its tools"
+        ),
+        "{said}"
+    );
+    let said = contract(&folder, "Des_k", &same_tools(), &[]).exits(0);
+    assert!(!said.stdout.contains("note:"), "{said}");
+    let said = contract(&folder, "x", &same_tools()[..1], &["--server", "desk"]).exits(1);
+    assert!(
+        said.stdout.contains(
+            "cancel_order: the server does not have this tool any more; 2 recorded calls are of it"
+        ),
+        "{said}"
+    );
+}
+
+#[test]
+fn of_several_servers_only_the_calls_of_this_one_count() {
+    let calls = [
+        call(Some("desk"), "find_order", json!({ "order": 7 })),
+        call(Some("mail"), "find_order", json!({ "about": "it" })),
+        call(Some("mail"), "send", json!({})),
+    ];
+    let folder = folder(&[run(None, &calls)]);
+    let said = contract(&folder, "desk", &same_tools(), &[]).exits(0);
+    assert!(
+        said.stdout
+            .contains("held against 1 recorded call in 1 run"),
+        "{said}"
+    );
+    contract(&folder, "desk", &same_tools(), &["--server", "mail"]).exits(1);
+    let said = contract(&folder, "x", &same_tools(), &[]).exits(2);
+    assert!(
+        said.stderr.contains("several have tools of this server"),
+        "{said}"
+    );
+}
+
+/// Logs of a model's API name no server, and may hold tools that are no server's.
+#[test]
+fn calls_without_a_server_are_told_by_their_tools_and_never_pass_unseen() {
+    let calls = [
+        call(None, "find_order", json!({ "order": 7 })),
+        call(None, "mcp__desk__cancel_order", json!({ "order": 7 })),
+        call(None, "desk__audit", json!({})),
+    ];
+    let eighth = [call(None, "find_order", json!({ "order": 8 }))];
+    let plain = folder(&[run(None, &calls[..1]), run(None, &eighth)]);
+    let said = contract(&plain, "desk", &same_tools(), &[]).exits(0);
+    assert!(
+        said.stdout
+            .contains("note: 2 calls without a recorded server: told by the names of tools alone"),
+        "{said}"
+    );
+    let prefixed = folder(&[run(None, &calls[1..2])]);
+    let said = contract(&prefixed, "desk", &same_tools(), &[]).exits(0);
+    assert!(
+        said.stdout
+            .contains("held against 1 recorded call in 1 run"),
+        "{said}"
+    );
+    let joined = folder(&[run(None, &calls[2..])]);
+    contract(&joined, "desk", &same_tools(), &[]).exits(0);
+    // Whether a tool that is not there was this server's, nobody can say.
+    let gone = folder(&[run(
+        None,
+        &[calls[0].clone(), call(None, "refund", json!({}))],
+    )]);
+    let said = contract(&gone, "desk", &same_tools(), &[]).exits(3);
+    assert!(
+        said.stdout.contains("note: cannot tell: the server does not have the tool `refund`, and 1 recorded call of it names no
+")
+            && said.stdout.ends_with("
+nothing differs; not everything could be told
+"),
+        "{said}"
+    );
+    contract(&gone, "desk", &same_tools(), &["--without", "refund"]).exits(0);
+    contract(&gone, "desk", &same_tools(), &["--server", "desk"]).exits(1);
+}
+
+#[test]
+fn a_call_of_a_tool_that_was_never_listed_breaks_nothing_new() {
+    let [first, _] = runs();
+    let made_up = [call(Some("desk"), "refund", json!({}))];
+    let folder = folder(&[first, run(Some(recorded_tools()), &made_up)]);
+    let said = contract(&folder, "desk", &same_tools(), &[]).exits(0);
+    assert!(said.stdout.contains("note: 1 recorded call is of tools that the server did not list when they were recorded either"), "{said}");
+    // Without a list nobody knows, and it counts.
+    let bare = self::folder(&[run(None, &made_up)]);
+    contract(&bare, "desk", &same_tools(), &[]).exits(1);
 }

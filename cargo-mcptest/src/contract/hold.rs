@@ -90,14 +90,27 @@ impl Differences {
         for name in offered.keys().filter(|name| !live.has(name)) {
             calls.entry(name).or_default();
         }
+        let mut never = 0;
         for run in &own.runs {
             for call in run.calls.iter().filter(|call| !live.has(&call.tool)) {
+                let listed = run.offered.as_ref().filter(|_| lists_own(run));
+                if listed.is_some_and(|listed| !listed.contains_key(&call.tool)) {
+                    never += 1;
+                    continue;
+                }
                 calls.entry(&call.tool).or_default().push(BrokenCall {
                     file: run.file.clone(),
                     call: call.index,
                     reason: None,
                 });
             }
+        }
+        if never > 0 {
+            let are = if never == 1 { "is" } else { "are" };
+            self.notes.push(format!(
+                "{} {are} of tools that the server did not list when they were recorded either, and not counted as broken",
+                counted(never, "recorded call")
+            ));
         }
         for (name, calls) in calls {
             let text = match calls.len() {
@@ -142,19 +155,25 @@ impl Differences {
                 self.findings.push(finding);
             }
         }
-        for (key, old, new) in form.annotations_otherwise(tool) {
-            let word = |value: Option<Value>| match value {
-                Some(value) => format!("`{value}`"),
-                None => "nothing".to_owned(),
-            };
-            let text = format!(
-                "the annotation `{key}` is {} and was {}{which}",
-                word(new),
-                word(old)
-            );
-            let finding = Finding::new(FindingKind::Annotations, &tool.name, text);
-            self.findings.push(finding);
+        let changed = form.annotations_otherwise(tool);
+        if changed.is_empty() {
+            return;
         }
+        let lines = changed.into_iter().flat_map(|(key, old, new)| {
+            let line = |sign, value: Option<Value>| Some(format!("{sign} {key}: {}", value?));
+            [line('-', old), line('+', new)]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+        });
+        self.findings.push(Finding {
+            diff: lines.collect(),
+            ..Finding::new(
+                FindingKind::Annotations,
+                &tool.name,
+                format!("the annotations are others{which}"),
+            )
+        });
     }
 
     fn description(&mut self, tool: &LiveTool, old: &str, which: &str) {
@@ -350,6 +369,10 @@ fn rest(schema: &Value) -> Value {
     if let Some(rest) = rest.as_object_mut() {
         for key in ["$schema", "properties", "required", "title"] {
             rest.remove(key);
+        }
+        // Arguments are always an object, whether the schema says so or not.
+        if rest.get("type").is_some_and(|kind| kind == "object") {
+            rest.remove("type");
         }
     }
     rest

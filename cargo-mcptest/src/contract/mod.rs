@@ -32,10 +32,14 @@ use server::LiveServer;
 /// The format of what is said, as JSON.
 const FORMAT: &str = "contract/1.0";
 
-/// Holds the tools of a live MCP server against the recordings: what changed, and which recorded calls break.
+/// Compares the tools of a live MCP server with the recordings.
 ///
-/// The server is started as `cargo mcptest contract -- SERVER ARGUMENTS`, or reached at `--url`. It is asked for
-/// its tools and nothing else: no tool is called.
+/// Example: `cargo mcptest contract -- python server.py`
+///
+/// The command starts the server, or reaches it at `--url`, and asks it for its tools. It calls no tool. The answer
+/// lists the tools that are new, that are gone and that are described otherwise. A recorded call that the server would
+/// refuse now is red: a tool that is gone and was called, an argument that is required and was not given, an argument
+/// that the schema refuses.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Contract {
@@ -117,11 +121,16 @@ impl Answer<'_> {
     fn status(&self) -> ExitStatus {
         if self.found.findings.iter().any(finding::Finding::breaks) {
             ExitStatus::Finding
-        } else if !self.own.unknown.is_empty() || !self.found.held.unusable.is_empty() {
+        } else if self.is_open() {
             ExitStatus::CannotTell
         } else {
             ExitStatus::Holds
         }
+    }
+
+    /// Whether there are calls of which nobody can say whether they would be taken.
+    fn is_open(&self) -> bool {
+        !self.own.unknown.is_empty() || !self.found.held.unusable.is_empty()
     }
 
     /// What was held against what, in a sentence.

@@ -113,7 +113,7 @@ fn runs(opened: &Opened, agent: &AgentTest<'_>) -> Result<Option<Vec<Run>>, Fail
     agent.runs_in(&opened.package.folder).map_err(|error| {
         let error = error.trim_end();
         Failure::new(format!(
-            "the recordings of {} cannot be read: {error}",
+            "the recordings of {} cannot be used: {error}",
             agent.case()
         ))
         .help("mend or remove them; `cargo mcptest validate` tells all problems in one go")

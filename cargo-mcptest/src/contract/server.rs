@@ -5,6 +5,7 @@ mod process;
 use std::collections::{HashMap, HashSet};
 use std::env;
 use std::error::Error;
+use std::io::ErrorKind;
 use std::time::Duration;
 
 use mcptest_suite::escape_line;
@@ -167,12 +168,20 @@ async fn asked(
     Ok(server)
 }
 
+/// What a server does that ends at once, whether it was written to or read from first.
+const CLOSED: &str = "the connection closed before it answered `initialize`";
+
 fn no_greeting(error: &ClientInitializeError) -> String {
     match error {
-        ClientInitializeError::ConnectionClosed(_) => {
-            "the connection closed before it answered `initialize`".to_owned()
+        ClientInitializeError::ConnectionClosed(_) => CLOSED.to_owned(),
+        ClientInitializeError::TransportError { error, .. } => {
+            let error = error.error.as_ref();
+            let io = error.downcast_ref::<std::io::Error>();
+            match io.map(std::io::Error::kind) {
+                Some(ErrorKind::BrokenPipe) => CLOSED.to_owned(),
+                _ => with_causes(error),
+            }
         }
-        ClientInitializeError::TransportError { error, .. } => with_causes(error.error.as_ref()),
         ClientInitializeError::JsonRpcError(error) => {
             format!("it answered `initialize` with an error: {}", error.message)
         }

@@ -51,7 +51,7 @@ pub(super) fn text(answer: &Answer) -> String {
         push(&line);
     }
     push("");
-    push(&match (breaking.len(), changes.len()) {
+    let mut end = match (breaking.len(), changes.len()) {
         (0, 0) => "nothing differs".to_owned(),
         (0, changes) => format!(
             "{}, none breaks a recorded call",
@@ -62,7 +62,11 @@ pub(super) fn text(answer: &Answer) -> String {
             let verb = if breaking == 1 { "breaks" } else { "break" };
             format!("{all}, {breaking} {verb} recorded calls")
         }
-    });
+    };
+    if answer.is_open() {
+        end.push_str("; not everything could be told");
+    }
+    push(&end);
     text
 }
 

@@ -3,8 +3,7 @@
 use mcptest_session::mcp::frames::Frame;
 use mcptest_session::mcp::messages::{Answer, Listener, Messages, Speaker, failed};
 use mcptest_trace::record::{CallId, Recorder};
-use mcptest_trace::trace::OfferedTool;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A session while it goes on.
 pub(super) struct ProxySession {
@@ -19,7 +18,8 @@ pub(super) struct ProxySession {
 struct Heard {
     run: Recorder,
     server: Option<String>,
-    tools: Vec<OfferedTool>,
+    /// As the recording has them.
+    tools: Vec<Value>,
     news: bool,
 }
 
@@ -62,6 +62,9 @@ impl ProxySession {
     pub(super) fn cassette(&mut self) -> Value {
         self.heard.news = false;
         let mut cassette = self.heard.run.cassette();
+        if !self.heard.tools.is_empty() {
+            cassette["tools"] = self.heard.tools.clone().into();
+        }
         if !self.system_prompt
             && let Some(run) = cassette.as_object_mut()
         {
@@ -127,21 +130,32 @@ impl Listener for Heard {
 }
 
 impl Heard {
-    /// The tools that the server offers; of several pages each adds its own.
+    /// The tools that the server offers, with all that it says of them; of several pages each adds its own. A list that
+    /// comes again takes the place of what was known.
     fn offered(&mut self, result: &Value) {
         let server = self.server.clone().unwrap_or_default();
-        let tools = result["tools"].as_array().into_iter().flatten();
-        let tools = tools.filter_map(|tool| {
-            let line = format!("{server}::{}", tool["name"].as_str()?);
-            let reads = tool["annotations"]["readOnlyHint"].as_bool();
-            Some(OfferedTool::in_line(&line).with_read_only(reads))
-        });
-        for tool in tools {
-            if self.tools.iter().all(|known| known.name != tool.name) {
-                self.tools.push(tool);
+        let listed = result["tools"].as_array().into_iter().flatten();
+        for tool in listed.filter(|tool| tool["name"].is_string()) {
+            let hint = &tool["annotations"]["readOnlyHint"];
+            // That a server says nothing more of a tool is known here.
+            let annotations = tool["annotations"].as_object().cloned();
+            let mut written = json!({ "name": tool["name"], "server": server, "annotations": annotations.unwrap_or_default() });
+            let optional = [
+                ("description", &tool["description"]),
+                ("input_schema", &tool["inputSchema"]),
+                ("read_only", hint),
+            ];
+            for (key, value) in optional {
+                if !value.is_null() {
+                    written[key] = value.clone();
+                }
+            }
+            let mut known = self.tools.iter_mut();
+            match known.find(|known| known["name"] == written["name"]) {
+                Some(known) => *known = written,
+                None => self.tools.push(written),
             }
         }
-        self.run.tools_offered(self.tools.iter().cloned());
     }
 }
 
@@ -248,15 +262,23 @@ mod tests {
                 "\n",
             ),
             concat!(
-                r#"{"id":1,"result":{"tools":[{"name":"get","annotations":{"readOnlyHint":true}}]}}"#,
+                r#"{"id":1,"result":{"tools":[{"name":"get","description":"Gets.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]}}"#,
                 "\n",
                 r#"{"id":2,"result":{"tools":[{"name":"put"}]}}"#,
                 "\n",
             ),
         );
         let tools = run["tools"].as_array().unwrap();
+        assert_eq!(
+            tools[0],
+            json!({ "name": "get", "server": "", "description": "Gets.", "input_schema": { "type": "object" },
+                "annotations": { "readOnlyHint": true }, "read_only": true })
+        );
         assert_eq!(tools.len(), 2);
-        assert_eq!(tools[0]["read_only"], true);
+        assert_eq!(
+            tools[1],
+            json!({ "name": "put", "server": "", "annotations": {} })
+        );
     }
 
     #[test]

@@ -47,7 +47,7 @@ keys! {
     }
     TOOL {
         name server line read_only;
-        since 1 description input_schema;
+        since 1 description input_schema annotations;
         instead tool => name, tool_name => name, server_name => server, readOnlyHint => read_only;
     }
     TRACE {
