@@ -1,6 +1,7 @@
 //! `cargo mcptest contract`: a live server against recordings of an older one.
 #![allow(
     clippy::unwrap_used,
+    clippy::panic,
     clippy::needless_pass_by_value,
     reason = "helpers of tests, which take values as they are written"
 )]
@@ -9,6 +10,7 @@ mod support;
 
 use e2e_support::folder::Folder;
 use e2e_support::process::Finished;
+use e2e_support::shown::as_shown;
 use serde_json::{Value, json};
 use support::mcptest;
 
@@ -122,6 +124,26 @@ fn same_tools() -> Vec<Value> {
     vec![find, cancel, audit]
 }
 
+/// The tools of a server that breaks recorded calls.
+fn breaking_tools() -> Vec<Value> {
+    let mut tools = same_tools();
+    tools.remove(0);
+    tools[0]["inputSchema"]["properties"] = json!({
+        "order": { "type": "string" }, "reason": { "type": "string" }, "by": { "type": "string" } });
+    tools[0]["inputSchema"]["required"] = json!(["order", "reason", "by"]);
+    tools
+}
+
+/// The tools of a server that changed, and breaks no recorded call.
+fn changed_tools() -> Vec<Value> {
+    let mut tools = same_tools();
+    tools[0]["description"] = "Finds an order.\nBy its number or its name.".into();
+    tools[0]["annotations"] = json!({ "readOnlyHint": false });
+    tools[1]["inputSchema"]["properties"]["note"] = json!({ "type": "string" });
+    tools[2] = tool("refund_order", "Refunds.", json!({}), &[]);
+    tools
+}
+
 /// Holds a mock server of these tools against a folder.
 fn contract(folder: &Folder, server: &str, tools: &[Value], options: &[&str]) -> Finished {
     let manifest = json!({ "server": server, "tools": tools });
@@ -166,12 +188,7 @@ fn a_server_as_it_was_recorded_differs_in_nothing() {
 #[test]
 fn what_breaks_recorded_calls_is_red_and_names_them() {
     let folder = folder(&runs());
-    let mut tools = same_tools();
-    tools.remove(0);
-    tools[0]["inputSchema"]["properties"] = json!({
-        "order": { "type": "string" }, "reason": { "type": "string" }, "by": { "type": "string" } });
-    tools[0]["inputSchema"]["required"] = json!(["order", "reason", "by"]);
-    let said = contract(&folder, "desk", &tools, &[]).exits(1);
+    let said = contract(&folder, "desk", &breaking_tools(), &[]).exits(1);
     let head = format!(
         "server desk {} with 2 tools, held against 4 recorded calls in 2 runs of 1 agent test\n",
         env!("CARGO_PKG_VERSION")
@@ -203,12 +220,7 @@ changed, and breaks no recorded call:
 #[test]
 fn what_breaks_no_recorded_call_is_listed_and_green() {
     let folder = folder(&runs());
-    let mut tools = same_tools();
-    tools[0]["description"] = "Finds an order.\nBy its number or its name.".into();
-    tools[0]["annotations"] = json!({ "readOnlyHint": false });
-    tools[1]["inputSchema"]["properties"]["note"] = json!({ "type": "string" });
-    tools[2] = tool("refund_order", "Refunds.", json!({}), &[]);
-    let said = contract(&folder, "desk", &tools, &[]).exits(0);
+    let said = contract(&folder, "desk", &changed_tools(), &[]).exits(0);
     let (_, text) = said.stdout.split_once("\n\n").unwrap();
     assert_eq!(
         text,
@@ -514,10 +526,86 @@ nothing differs; not everything could be told
 fn a_call_of_a_tool_that_was_never_listed_breaks_nothing_new() {
     let [first, _] = runs();
     let made_up = [call(Some("desk"), "refund", json!({}))];
-    let folder = folder(&[first, run(Some(recorded_tools()), &made_up)]);
-    let said = contract(&folder, "desk", &same_tools(), &[]).exits(0);
-    assert!(said.stdout.contains("note: 1 recorded call is of tools that the server did not list when they were recorded either"), "{said}");
-    // Without a list nobody knows, and it counts.
-    let bare = self::folder(&[run(None, &made_up)]);
-    contract(&bare, "desk", &same_tools(), &[]).exits(1);
+    let with_result = |tools: Option<Value>, is_error: bool| {
+        let mut run = run(tools, &made_up);
+        run["trace"]["tool_results"][0]["is_error"] = is_error.into();
+        run
+    };
+    let failed = folder(&[first.clone(), with_result(Some(recorded_tools()), true)]);
+    let said = contract(&failed, "desk", &same_tools(), &[]).exits(0);
+    let note =
+        "note: 1 recorded call is of tools that the server did not list when they were recorded";
+    assert!(said.stdout.contains(note), "{said}");
+    // What worked was there, and without a list nobody knows.
+    for run in [
+        with_result(Some(recorded_tools()), false),
+        with_result(None, true),
+    ] {
+        let folder = folder(&[run]);
+        contract(&folder, "desk", &same_tools(), &[]).exits(1);
+    }
+}
+
+/// The blocks of the page below `<!-- shown: NAME -->`: the name, and what is shown below the command.
+fn shown() -> Vec<(String, String)> {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/contract.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let blocks = page.split("<!-- shown: ").skip(1);
+    let block = |text: &str| {
+        let (name, rest) = text.split_once(" -->\n```text\n").unwrap();
+        let (block, _) = rest.split_once("```\n").unwrap();
+        let (command, shown) = block.split_once('\n').unwrap();
+        let server = "cargo mcptest mock --tools-from tools.json";
+        assert_eq!(command, format!("$ cargo mcptest contract -- {server}"));
+        (name.to_owned(), shown.to_owned())
+    };
+    blocks.map(block).collect()
+}
+
+#[test]
+fn the_page_shows_what_is_printed() {
+    let folder = folder(&runs());
+    let mut names = Vec::new();
+    for (name, shown) in shown() {
+        let said = match name.as_str() {
+            "what breaks" => contract(&folder, "desk", &breaking_tools(), &[]).exits(1),
+            "what breaks nothing" => contract(&folder, "desk", &changed_tools(), &[]).exits(0),
+            other => panic!("nothing shows `{other}`"),
+        };
+        assert!(as_shown(&shown, &said.stdout), "{name}: {said}");
+        names.push(name);
+    }
+    assert_eq!(names, ["what breaks", "what breaks nothing"]);
+}
+
+/// A server may take what its schema refuses; what it asks for besides is new all the same.
+#[test]
+fn a_call_that_was_refused_for_one_argument_breaks_for_another() {
+    let wrong = [call(Some("desk"), "cancel_order", json!({ "order": "7" }))];
+    let folder = folder(&[run(Some(recorded_tools()), &wrong)]);
+    contract(&folder, "desk", &same_tools(), &[]).exits(0);
+    let mut tools = same_tools();
+    tools[1]["inputSchema"]["required"] = json!(["order", "reason"]);
+    let said = contract(&folder, "desk", &tools, &["--format", "json"]).exits(1);
+    assert_eq!(
+        told(&json_of(&said)["breaks"]),
+        [both("required", "cancel_order")]
+    );
+}
+
+/// A recording written by hand may name the server of its tools, and not of its calls.
+#[test]
+fn a_call_without_a_server_is_of_the_server_whose_tool_was_listed() {
+    let calls = [
+        call(None, "cancel_order", json!({ "order": 7 })),
+        call(None, "think", json!({})),
+    ];
+    let folder = folder(&[run(Some(recorded_tools()), &calls)]);
+    let said = contract(&folder, "desk", &same_tools()[..1], &[]).exits(1);
+    assert!(
+        said.stdout.contains(
+            "cancel_order: the server does not have this tool any more; 1 recorded call is of it"
+        ),
+        "{said}"
+    );
 }

@@ -30,6 +30,9 @@ pub mod evidence {}
 #[doc = include_str!("../guide/reports.md")]
 pub mod reports {}
 
+#[doc = include_str!("../guide/contract.md")]
+pub mod contract {}
+
 #[doc = include_str!("../guide/ci.md")]
 pub mod ci {}
 

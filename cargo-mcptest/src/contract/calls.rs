@@ -66,14 +66,16 @@ impl Held {
                 continue;
             }
             let form = run.offered.as_ref().and_then(|it| it.get(&tool.name));
-            if was_refused(&call.args, form, tool) {
-                self.refused_before += 1;
-                continue;
-            }
+            let (before, errors): (Vec<_>, Vec<_>) = {
+                let refused = RefusedBefore::of(&call.args, form, tool);
+                errors.iter().partition(|error| refused.has(error))
+            };
             let (redacted, errors): (Vec<_>, Vec<_>) =
-                errors.iter().partition(|it| is_redacted(it));
+                errors.into_iter().partition(|it| is_redacted(it));
             if errors.is_empty() {
-                self.redacted += usize::from(!redacted.is_empty());
+                let is_old = redacted.is_empty() && !before.is_empty();
+                self.refused_before += usize::from(is_old);
+                self.redacted += usize::from(!is_old);
                 continue;
             }
             for error in errors {
@@ -116,24 +118,48 @@ impl Held {
     }
 }
 
-/// Whether a call was refused when it was recorded, as far as the recording tells.
-fn was_refused(args: &Value, form: Option<&ToolForm>, tool: &LiveTool) -> bool {
-    let Some(given) = args.as_object() else {
-        // No tool takes anything but an object.
-        return true;
-    };
-    let Some(form) = form else {
-        return false;
-    };
-    if form.is_same(tool) == Some(true) {
-        return true;
+/// What the tool as it was recorded refused of a call.
+enum RefusedBefore {
+    /// All that can be refused: the schema is the same, or the arguments are no object.
+    All,
+    /// These arguments, by what kind of finding it is.
+    Arguments(Vec<(FindingKind, String)>),
+}
+
+impl RefusedBefore {
+    fn of(args: &Value, form: Option<&ToolForm>, tool: &LiveTool) -> Self {
+        let Some(form) = form.filter(|_| args.is_object()) else {
+            return if args.is_object() {
+                Self::Arguments(Vec::new())
+            } else {
+                Self::All
+            };
+        };
+        if form.is_same(tool) == Some(true) {
+            return Self::All;
+        }
+        if let Some(schema) = &form.schema {
+            let Ok(schema) = compiled(schema) else {
+                return Self::Arguments(Vec::new());
+            };
+            let errors = schema.iter_errors(args).map(|error| read(&error));
+            return Self::Arguments(errors.map(|(kind, argument, _)| (kind, argument)).collect());
+        }
+        let arguments = form.arguments().unwrap_or_default();
+        let required = arguments.into_iter().filter(|it| it.is_required);
+        let required = required.map(|argument| (FindingKind::Required, argument.name));
+        Self::Arguments(required.collect())
     }
-    if let Some(schema) = &form.schema {
-        return compiled(schema).is_ok_and(|schema| !schema.is_valid(args));
+
+    fn has(&self, error: &ValidationError<'_>) -> bool {
+        match self {
+            Self::All => true,
+            Self::Arguments(refused) => {
+                let (kind, argument, _) = read(error);
+                refused.contains(&(kind, argument))
+            }
+        }
     }
-    let arguments = form.arguments().unwrap_or_default();
-    let mut required = arguments.iter().filter(|argument| argument.is_required);
-    required.any(|argument| !given.contains_key(&argument.name))
 }
 
 /// What is refused: a missing argument, or the argument and why.

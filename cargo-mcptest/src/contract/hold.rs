@@ -94,7 +94,8 @@ impl Differences {
         for run in &own.runs {
             for call in run.calls.iter().filter(|call| !live.has(&call.tool)) {
                 let listed = run.offered.as_ref().filter(|_| lists_own(run));
-                if listed.is_some_and(|listed| !listed.contains_key(&call.tool)) {
+                // What worked was there, whether it was listed or not.
+                if call.failed && listed.is_some_and(|listed| !listed.contains_key(&call.tool)) {
                     never += 1;
                     continue;
                 }
@@ -108,7 +109,8 @@ impl Differences {
         if never > 0 {
             let are = if never == 1 { "is" } else { "are" };
             self.notes.push(format!(
-                "{} {are} of tools that the server did not list when they were recorded either, and not counted as broken",
+                "{} {are} of tools that the server did not list when they were recorded either: they failed then, and are not \
+                 counted as broken",
                 counted(never, "recorded call")
             ));
         }

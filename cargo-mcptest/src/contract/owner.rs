@@ -89,21 +89,35 @@ impl OwnRecordings {
     }
 
     fn take(&mut self, run: &RecordedRun, owner: &Owner<'_>, by_name: &mut usize) {
-        let names_it = owner.is_named_in(run);
+        let named = |server: &String| owner.name.as_ref() == Some(server);
+        let mut listed = run.offered.iter().flatten();
+        let lists_it = listed.any(|tool| named(&tool.server));
         let offered = run.offered.as_ref().map(|offered| {
             let own = offered
                 .iter()
-                .filter(|tool| owner.whose(&tool.server, &tool.tool, names_it) == Whose::Own);
+                .filter(|tool| owner.whose(&tool.server, &tool.tool, lists_it) == Whose::Own);
             own.map(|tool| (owner.tool(&tool.tool), tool.form.clone()))
                 .collect::<BTreeMap<_, _>>()
         });
+        // A run in which calls name this server says of each call whose it is.
+        let calls_it = run.calls.iter().any(|call| named(&call.server));
         let mut calls = Vec::new();
         for call in &run.calls {
-            match owner.whose(&call.server, &call.tool, names_it) {
+            let tool = owner.tool(&call.tool);
+            let is_own = offered.as_ref().is_some_and(|own| own.contains_key(&tool));
+            let mut listed = run.offered.iter().flatten();
+            let is_listed = listed.any(|listed| listed.tool == call.tool);
+            // A list that names this server says of each of its tools whose it is.
+            let whose = match owner.whose(&call.server, &call.tool, calls_it) {
+                Whose::Unknown if is_own => Whose::Own,
+                Whose::Unknown if is_listed && lists_it => Whose::Others,
+                whose => whose,
+            };
+            match whose {
                 Whose::Own => {
                     *by_name += usize::from(call.server.is_empty());
                     calls.push(RecordedCall {
-                        tool: owner.tool(&call.tool),
+                        tool,
                         ..call.clone()
                     });
                 }
@@ -120,15 +134,7 @@ impl OwnRecordings {
 }
 
 impl Owner<'_> {
-    /// Whether a run names this server. Such a run says of each call whose it is.
-    fn is_named_in(&self, run: &RecordedRun) -> bool {
-        let calls = run.calls.iter().map(|call| &call.server);
-        let offered = run.offered.iter().flatten().map(|tool| &tool.server);
-        self.name
-            .as_ref()
-            .is_some_and(|name| calls.chain(offered).any(|server| server == name))
-    }
-
+    /// Whose a tool is. `is_named`: the run names this server where a call, or a tool, is of it.
     fn whose(&self, server: &str, tool: &str, is_named: bool) -> Whose {
         if self.without.iter().any(|other| other == tool) {
             return Whose::Others;

@@ -49,6 +49,8 @@ pub(super) struct RecordedCall {
     pub(super) server: String,
     pub(super) tool: String,
     pub(super) args: Value,
+    /// Whether the recording has its result, and that is an error.
+    pub(super) failed: bool,
 }
 
 impl Recordings {
@@ -130,6 +132,7 @@ impl RecordedRun {
                 server,
                 tool,
                 args: call.args.clone().into_value(),
+                failed: run.result_of(index).is_some_and(|result| result.is_error),
             }
         });
         Self {

@@ -21,7 +21,7 @@ use crate::support::workshop::workspace;
 
 /// The marked blocks, page by page, and with what each is executed. A block that no test looks at is
 /// a block that nobody keeps true.
-const USED: [(&str, &str, &str); 58] = [
+const USED: [(&str, &str, &str); 60] = [
     ("README.md", "output: cargo test ::narrative", "newcomer"),
     ("README.md", "file: Cargo.toml", "newcomer"),
     ("README.md", "file: tests/agents.rs", "newcomer"),
@@ -98,6 +98,16 @@ const USED: [(&str, &str, &str); 58] = [
     ("docs/checks.md", "file: suites/polite.yml", "newcomer"),
     ("docs/checks.md", "file: tests/polite.rs", "newcomer"),
     ("docs/ci.md", "commands: demo", "newcomer"),
+    (
+        "docs/contract.md",
+        "shown: what breaks",
+        "cargo-mcptest/tests/contract",
+    ),
+    (
+        "docs/contract.md",
+        "shown: what breaks nothing",
+        "cargo-mcptest/tests/contract",
+    ),
     (
         "docs/evidence.md",
         "mcptest commands: install",
