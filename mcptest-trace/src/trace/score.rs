@@ -94,7 +94,7 @@ mod tests {
     use crate::trace::Trace;
     use serde_json::{Value, json};
 
-    fn problems(scores: Value) -> Vec<String> {
+    fn problems(scores: &Value) -> Vec<String> {
         let envelope = json!({ "tool_calls": [], "scores": scores });
         let (_, problems) = Trace::check_envelope(&envelope);
         problems.iter().map(ToString::to_string).collect()
@@ -104,10 +104,10 @@ mod tests {
     fn a_score_needs_a_name_a_number_and_a_judge() {
         let good =
             json!([{ "name": "helpful", "value": -3, "by": "ann", "passed": null, "own": 1 }]);
-        assert_eq!(problems(good), Vec::<String>::new());
-        assert_eq!(problems(json!(null)), Vec::<String>::new());
+        assert_eq!(problems(&good), Vec::<String>::new());
+        assert_eq!(problems(&json!(null)), Vec::<String>::new());
         assert_eq!(
-            problems(json!([{ "name": " ", "value": "4" }])),
+            problems(&json!([{ "name": " ", "value": "4" }])),
             [
                 "`scores[0].name`: is empty; say what is scored",
                 "`scores[0].value`: expected a number, found a string",
@@ -115,7 +115,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            problems(json!([{ "value": null, "passed": "yes", "by": "ann" }])),
+            problems(&json!([{ "value": null, "passed": "yes", "by": "ann" }])),
             [
                 "`scores[0].name`: missing",
                 "`scores[0].value`: missing",
@@ -123,14 +123,14 @@ mod tests {
             ]
         );
         assert_eq!(
-            problems(json!([{ "name": "helpful", "score": 1, "value": null, "by": "ann" }])),
+            problems(&json!([{ "name": "helpful", "score": 1, "value": null, "by": "ann" }])),
             [
                 "`scores[0].score`: not a known key; did you mean `value`?",
                 "`scores[0].value`: missing"
             ]
         );
         assert_eq!(
-            problems(json!({ "helpful": 1 })),
+            problems(&json!({ "helpful": 1 })),
             ["`scores`: expected a list, found an object"]
         );
     }
