@@ -65,7 +65,7 @@ fn command() -> PathBuf {
 struct Client(Child, u64);
 
 impl Client {
-    fn ask(&mut self, method: &str, params: Value) -> Value {
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
         self.1 += 1;
         let message = json!({ "jsonrpc": "2.0", "id": self.1, "method": method, "params": params });
         self.tell(&message);
@@ -98,13 +98,13 @@ fn record(folder: &Folder, server: &[String], calls: &[(&str, Value)]) {
     let mut client = Client(proxy.spawn().unwrap(), 0);
     let info = json!({ "name": "t", "version": "1" });
     let begin = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info });
-    client.ask("initialize", begin);
+    client.ask("initialize", &begin);
     client.tell(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-    client.ask("tools/list", json!({}));
+    client.ask("tools/list", &json!({}));
     for (tool, arguments) in calls {
         client.ask(
             "tools/call",
-            json!({ "name": tool, "arguments": arguments }),
+            &json!({ "name": tool, "arguments": arguments }),
         );
     }
     // Some of these servers stay when their client has gone; a recording is whole within a second.
