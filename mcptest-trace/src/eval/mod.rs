@@ -30,8 +30,8 @@ pub use arg_diff::{ArgDiff, exact_diffs};
 pub use calls::{CallCounts, CallLimits, count_calls};
 pub use contains::{contains, contains_diffs};
 pub use flow::{
-    Flow, FlowEntry, FlowReport, FlowUnless, Leak, MarkedText, Told, calls_to_judge, has_arguments,
-    trace_flow, trace_flow_with,
+    Encoded, Flow, FlowEntry, FlowReport, FlowUnless, Leak, MarkedText, Told, calls_to_judge,
+    has_arguments, trace_flow, trace_flow_with,
 };
 pub use golden_path::{GoldenPath, GoldenPathReport, score_golden_path};
 pub use measure::{Better, Measure, Unit};
@@ -71,3 +71,4 @@ pub use trajectory::{
 pub use trajectory_axes::{
     Axes, AxesReport, Axis, BrokenEdge, Dependency, Order, score_trajectory_axes,
 };
+pub use views::Encoding;

@@ -1,7 +1,11 @@
 //! The texts behind a text: what it says once an encoding is taken off it. What is found behind an encoding
 //! has its place in the text in front.
 
+mod mail;
+
 use std::ops::Range;
+
+use serde::Serialize;
 
 /// Runs that are shorter encode nothing worth looking for.
 const SHORTEST: usize = 8;
@@ -15,10 +19,49 @@ pub(crate) const CONTROLS: [(char, char); 5] = [
     ('f', '\u{c}'),
 ];
 
+/// What is taken off a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Encoding {
+    /// The escapes of a text in JSON.
+    Json,
+    /// Percent encoding, as in URLs.
+    Percent,
+    /// Base64 of either alphabet.
+    Base64,
+    /// Two hexadecimal digits a byte.
+    Hex,
+    /// The references and tags of HTML.
+    Html,
+    /// Quoted-printable, as in mails.
+    QuotedPrintable,
+    /// Signs that nobody sees, such as a space of no width.
+    Invisible,
+}
+
+impl Encoding {
+    /// Its name, as it stands before what is encoded: `base64`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Json => "JSON",
+            Self::Percent => "percent encoding",
+            Self::Base64 => "base64",
+            Self::Hex => "hex",
+            Self::Html => "HTML",
+            Self::QuotedPrintable => "quoted-printable",
+            Self::Invisible => "a form with invisible signs",
+        }
+    }
+}
+
 /// A text behind a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct View {
     pub(crate) text: String,
+    /// What was taken off, last.
+    pub(crate) encoding: Encoding,
     /// Where each byte of it comes from.
     places: Vec<Range<usize>>,
 }
@@ -35,17 +78,40 @@ impl View {
         }
     }
 
-    fn of(bytes: Vec<u8>, places: Vec<Range<usize>>) -> Option<Self> {
+    fn of(encoding: Encoding, bytes: Vec<u8>, places: Vec<Range<usize>>) -> Option<Self> {
         let text = String::from_utf8(bytes).ok()?;
-        Some(Self { text, places })
+        Some(Self {
+            text,
+            encoding,
+            places,
+        })
     }
 
     /// A run of an encoding that is taken out as a whole.
-    fn of_run(bytes: Vec<u8>, run: &Range<usize>) -> Option<Self> {
+    fn of_run(encoding: Encoding, bytes: Vec<u8>, run: &Range<usize>) -> Option<Self> {
         let text = String::from_utf8(bytes).ok()?;
         let printable = |character: char| !character.is_control() || character.is_whitespace();
         let places = vec![run.clone(); text.len()];
-        text.chars().all(printable).then_some(Self { text, places })
+        text.chars().all(printable).then_some(Self {
+            text,
+            encoding,
+            places,
+        })
+    }
+
+    fn is_run(&self) -> bool {
+        matches!(self.encoding, Encoding::Base64 | Encoding::Hex)
+    }
+
+    /// Whether it is of a run of plain words, which is base64 by chance alone.
+    fn is_of_words(&self, front: &str) -> bool {
+        let run = &front[self.place(0..self.text.len())];
+        let is_word = |word: &str| {
+            let rest = word.get(1..).unwrap_or_default();
+            word.is_ascii() && (rest == rest.to_lowercase() || word == word.to_uppercase())
+        };
+        let digit = |byte: u8| byte.is_ascii_digit();
+        self.is_run() && !run.bytes().any(digit) && run.split(['-', '_', '/', '+']).all(is_word)
     }
 
     /// The same view seen from the text in front of `front`.
@@ -53,6 +119,7 @@ impl View {
         let places = self.places.into_iter().map(|place| front.place(place));
         Self {
             places: places.collect(),
+            encoding: self.encoding,
             text: self.text,
         }
     }
@@ -68,10 +135,43 @@ pub(crate) fn of(text: &str) -> Vec<View> {
         views.push(once);
     }
     views.extend(unpercented(text));
+    views.extend(of_runs(text));
+    views
+}
+
+/// Every text behind a text, those behind HTML, quoted-printable and invisible signs too, and behind two encodings.
+pub(super) fn all(text: &str) -> Vec<View> {
+    let once = |text: &str| {
+        let mut views = of(text);
+        views.extend(mail::unmarked(text));
+        views.extend(mail::unquoted(text));
+        views.extend(mail::visible(text));
+        if text.contains("://") {
+            // A slash is a sign of base64, and sets it apart in an address.
+            views.extend(of_runs(&text.replace('/', " ")));
+        }
+        views.retain(|view| !view.is_of_words(text));
+        views
+    };
+    let mut views = once(text);
+    let twice = views.iter().flat_map(|front| {
+        let behind = once(&front.text).into_iter();
+        let other = behind.filter(|view| view.encoding != front.encoding || view.is_run());
+        other.map(|view| view.behind(front)).collect::<Vec<_>>()
+    });
+    let twice: Vec<View> = twice.collect();
+    views.extend(twice);
+    views
+}
+
+/// The texts behind the runs of base64 and hex in a text.
+fn of_runs(text: &str) -> Vec<View> {
+    let mut views = Vec::new();
     for run in runs(text) {
         let encoded = &text[run.clone()];
-        views.extend(base64(encoded).and_then(|bytes| View::of_run(bytes, &run)));
-        views.extend(hex(encoded).and_then(|bytes| View::of_run(bytes, &run)));
+        let of = |encoding, bytes: Option<Vec<u8>>| View::of_run(encoding, bytes?, &run);
+        views.extend(of(Encoding::Base64, base64(encoded)));
+        views.extend(of(Encoding::Hex, hex(encoded)));
     }
     views
 }
@@ -84,7 +184,7 @@ pub fn percent_decoded(text: &str) -> String {
 }
 
 fn unpercented(text: &str) -> Option<View> {
-    read(text, |rest, decoded| {
+    read(Encoding::Percent, text, |rest, decoded| {
         let digits = rest.strip_prefix('%')?.as_bytes().get(..2)?;
         decoded.push(byte(digits)?);
         Some(3)
@@ -93,7 +193,7 @@ fn unpercented(text: &str) -> Option<View> {
 
 /// The inside of a JSON string, read; what is no escape stays as it is.
 fn unescaped(text: &str) -> Option<View> {
-    read(text, |rest, decoded| {
+    read(Encoding::Json, text, |rest, decoded| {
         let (character, length) = escape(rest)?;
         decoded.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
         Some(length)
@@ -102,7 +202,11 @@ fn unescaped(text: &str) -> Option<View> {
 
 /// A text with its codes read, where it has any; `code` decodes the one that a text begins with, and
 /// says how long it is.
-fn read(text: &str, code: impl Fn(&str, &mut Vec<u8>) -> Option<usize>) -> Option<View> {
+fn read(
+    encoding: Encoding,
+    text: &str,
+    code: impl Fn(&str, &mut Vec<u8>) -> Option<usize>,
+) -> Option<View> {
     let (mut decoded, mut places) = (Vec::new(), Vec::new());
     let (mut at, mut found) = (0, false);
     while let Some(character) = text[at..].chars().next() {
@@ -115,7 +219,7 @@ fn read(text: &str, code: impl Fn(&str, &mut Vec<u8>) -> Option<usize>) -> Optio
         places.resize(decoded.len(), at..end);
         at = end;
     }
-    found.then(|| View::of(decoded, places))?
+    found.then(|| View::of(encoding, decoded, places))?
 }
 
 /// The character that an escape at the beginning of a text stands for, and its length.

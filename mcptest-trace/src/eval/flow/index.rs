@@ -1,0 +1,269 @@
+//! Where the values of the arguments of sinks stand in a run: one look through its texts.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::super::values::around::Around;
+use super::super::values::scan;
+use super::super::values::{Kind, Layer, layers, values, words};
+use super::marked::Encoded;
+use super::sink::Sink;
+use super::way::text_of;
+use super::{FlowUnless, Told};
+use crate::trace::Trace;
+use crate::trace::leaves::{PathPart, leaves};
+
+/// How many places of a name or a date are looked at, in one result and in all: so the time stays linear.
+const PLACES: usize = 8;
+const ALL_PLACES: usize = 256;
+
+/// Where a value of an argument stands.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// In results, by call: of each the first place, and the first by itself; of a name or a date the first few.
+    pub(super) spots: Vec<Spot>,
+    /// The calls whose arguments have it, in order.
+    pub(super) args: Vec<usize>,
+    /// Whether the user said it.
+    user: Said,
+    /// Whether the system prompt said it.
+    system: Said,
+}
+
+/// Whether somebody said a value, and whether as no part of another.
+#[derive(Default, Clone, Copy)]
+pub(super) struct Said {
+    pub(super) at_all: bool,
+    pub(super) by_itself: bool,
+}
+
+impl Seen {
+    /// Whether it was said where `unless` asks.
+    pub(super) fn said(&self, unless: Option<&FlowUnless>) -> Said {
+        match unless {
+            Some(FlowUnless::User) => self.user,
+            Some(FlowUnless::System) => self.system,
+            Some(FlowUnless::Tools(_)) | None => Said::default(),
+        }
+    }
+
+    /// Whether the user or the system prompt said it.
+    pub(super) fn told(&self) -> Said {
+        Said {
+            at_all: self.user.at_all || self.system.at_all,
+            by_itself: self.user.by_itself || self.system.by_itself,
+        }
+    }
+}
+
+/// A place of a value in a result.
+pub(super) struct Spot {
+    /// The place of the result, and of its text.
+    pub(super) result: usize,
+    pub(super) text: usize,
+    pub(super) span: Range<usize>,
+    pub(super) decoded: Option<Encoded>,
+    /// Whether it is no part of another value.
+    pub(super) by_itself: bool,
+    /// What stands around a name, a small number or a date.
+    pub(super) around: Option<Around>,
+}
+
+/// A text of a result, and the key under which it stands.
+struct Text<'a> {
+    text: Cow<'a, str>,
+    key: Option<&'a str>,
+}
+
+/// All values of the arguments of sinks, and where they stand.
+pub(super) struct Index<'a> {
+    seen: HashMap<u64, Seen>,
+    texts: Vec<Vec<Text<'a>>>,
+}
+
+impl<'a> Index<'a> {
+    pub(super) fn of<'s>(
+        trace: &'a Trace,
+        told: &Told<'_>,
+        sinks: impl Iterator<Item = &'s Sink<'s>>,
+    ) -> Self {
+        let keys = sinks.flat_map(|sink| sink.keys().collect::<Vec<_>>());
+        let mut index = Self {
+            seen: keys.map(|key| (key, Seen::default())).collect(),
+            texts: trace
+                .tool_results
+                .iter()
+                .map(|result| texts(&result.result))
+                .collect(),
+        };
+        if !index.seen.is_empty() {
+            index.told(trace, told);
+            index.arguments(trace);
+            index.results(trace);
+        }
+        index
+    }
+
+    pub(super) fn seen(&self, key: u64) -> Option<&Seen> {
+        self.seen.get(&key)
+    }
+
+    /// The text that a place is in.
+    pub(super) fn text(&self, spot: &Spot) -> &str {
+        self.texts[spot.result][spot.text].text.as_ref()
+    }
+
+    fn told(&mut self, trace: &Trace, told: &Told<'_>) {
+        let turns = || trace.conversation.turns.iter();
+        let of = |role: &'static str| {
+            turns()
+                .filter(move |turn| turn.role == role)
+                .map(|turn| turn.content.as_str())
+        };
+        let users = of("user").chain([told.user]).map(|text| (text, true));
+        let systems = of("system").chain([told.system]).map(|text| (text, false));
+        for (text, is_user) in users.chain(systems) {
+            each(text, None, &mut self.seen, |seen, found| {
+                let said = if is_user {
+                    &mut seen.user
+                } else {
+                    &mut seen.system
+                };
+                said.at_all = true;
+                said.by_itself |= found.by_itself;
+            });
+        }
+    }
+
+    fn arguments(&mut self, trace: &Trace) {
+        for (call, args) in trace.tool_calls.iter().map(|call| &call.args).enumerate() {
+            for (_, scalar) in leaves(args) {
+                let Some(text) = text_of(scalar) else {
+                    continue;
+                };
+                each(&text, None, &mut self.seen, |seen, found| {
+                    // A number in a longer text is another one.
+                    let is_other = found.around.as_ref().is_some_and(Around::is_other_number);
+                    if !is_other && seen.args.last() != Some(&call) {
+                        seen.args.push(call);
+                    }
+                });
+            }
+        }
+    }
+
+    fn results(&mut self, trace: &Trace) {
+        let known = trace.tool_calls.len();
+        let mut results: Vec<usize> = (0..trace.tool_results.len()).collect();
+        results.retain(|result| trace.tool_results[*result].call_index < known);
+        results.sort_by_key(|result| trace.tool_results[*result].call_index);
+        for result in results {
+            for (place, text) in self.texts[result].iter().enumerate() {
+                each(&text.text, text.key, &mut self.seen, |seen, found| {
+                    let of_result = seen
+                        .spots
+                        .iter()
+                        .rev()
+                        .take_while(|spot| spot.result == result);
+                    let is_new = match found.around {
+                        Some(_) => {
+                            seen.spots.len() < ALL_PLACES && of_result.take(PLACES).count() < PLACES
+                        }
+                        None => of_result
+                            .take(2)
+                            .all(|spot| !spot.by_itself && found.by_itself),
+                    };
+                    if is_new {
+                        seen.spots.push(Spot {
+                            result,
+                            text: place,
+                            span: found.layer.place(found.span.clone()),
+                            decoded: Encoded::new(
+                                found.layer.encoding(),
+                                found.layer.text(),
+                                &found.span,
+                            ),
+                            by_itself: found.by_itself,
+                            around: found.around,
+                        });
+                    }
+                });
+            }
+        }
+    }
+}
+
+/// The texts of a result, each with the key under which it stands.
+fn texts(result: &serde_json::Value) -> Vec<Text<'_>> {
+    let texts = leaves(result).into_iter().filter_map(|(path, scalar)| {
+        let key = path.iter().rev().find_map(|part| match part {
+            PathPart::Key(key) => Some(*key),
+            PathPart::Index(_) => None,
+        });
+        Some(Text {
+            text: text_of(scalar)?,
+            key,
+        })
+    });
+    texts.collect()
+}
+
+/// A value in a text.
+struct Found<'l, 't> {
+    layer: &'l Layer<'t>,
+    span: Range<usize>,
+    by_itself: bool,
+    around: Option<Around>,
+}
+
+/// Gives each wanted value of a text.
+fn each(
+    text: &str,
+    key: Option<&str>,
+    wanted: &mut HashMap<u64, Seen>,
+    mut note: impl FnMut(&mut Seen, Found<'_, '_>),
+) {
+    for layer in layers(text) {
+        let words = words(layer.text());
+        let text = scan::Text {
+            plain: layer.text(),
+            words: &words,
+            key,
+        };
+        for value in values(layer.text(), &words) {
+            if let Some(seen) = wanted.get_mut(&value.key) {
+                let around = match value.kind {
+                    Kind::Date { .. } => Some(text.around_part(&value.span)),
+                    _ => None,
+                };
+                let found = Found {
+                    layer: &layer,
+                    span: value.span,
+                    by_itself: !value.kind.is_part(),
+                    around,
+                };
+                note(seen, found);
+            }
+        }
+        let mut found = Vec::new();
+        text.each(
+            |key| wanted.contains_key(&key),
+            |key, span, around| found.push((key, span, around)),
+        );
+        for (key, span, around) in found {
+            if let Some(seen) = wanted.get_mut(&key) {
+                let (layer, around) = (&layer, Some(around));
+                note(
+                    seen,
+                    Found {
+                        layer,
+                        span,
+                        by_itself: true,
+                        around,
+                    },
+                );
+            }
+        }
+    }
+}

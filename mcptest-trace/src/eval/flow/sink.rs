@@ -1,0 +1,77 @@
+//! The values of an argument.
+
+use std::ops::Range;
+
+use super::super::values::argument::Argument;
+use super::super::values::names::Name;
+use super::super::values::{Layer, Value, layers, values, words};
+use super::marked::Encoded;
+use super::way::LookedAt;
+
+/// A text of an argument that is looked at, and its values.
+pub(super) struct Sink<'a> {
+    pub(super) looked_at: LookedAt<'a>,
+    pub(super) argument: Argument,
+    pub(super) layers: Vec<Behind>,
+}
+
+/// The values of a text or of one behind it.
+pub(super) struct Behind {
+    pub(super) values: Vec<(Value, Option<Encoded>)>,
+    pub(super) name: Option<(Name, Option<Encoded>)>,
+}
+
+impl<'a> Sink<'a> {
+    pub(super) fn of(tool: &str, looked_at: LookedAt<'a>) -> Self {
+        let layers = layers(&looked_at.text).map(|layer| Behind::of(&layer, &looked_at.text));
+        let layers = layers.filter(|layer| !layer.values.is_empty() || layer.name.is_some());
+        Self {
+            layers: layers.collect(),
+            argument: Argument::new(tool, &looked_at.arg),
+            looked_at,
+        }
+    }
+
+    pub(super) fn call(&self) -> usize {
+        self.looked_at.call
+    }
+
+    /// The keys of all values.
+    pub(super) fn keys(&self) -> impl Iterator<Item = u64> {
+        self.layers.iter().flat_map(|layer| {
+            let names = layer.name.iter().map(|(name, _)| name.key);
+            layer.values.iter().map(|(value, _)| value.key).chain(names)
+        })
+    }
+}
+
+impl Behind {
+    fn of(layer: &Layer<'_>, front: &str) -> Self {
+        let text = layer.text();
+        let words = words(text);
+        let decoded = |span: &Range<usize>| Encoded::new(layer.encoding(), text, span);
+        let found = values(text, &words);
+        // A value that is the whole argument says what a name of its words would.
+        let all = text.len() - text.trim_start().len()..text.trim_end().len();
+        let is_value = found
+            .iter()
+            .any(|value| !value.kind.is_part() && value.span == all);
+        let values = found.into_iter().map(|value| {
+            let decoded = decoded(&value.span);
+            let span = layer.place(value.span);
+            (Value { span, ..value }, decoded)
+        });
+        let is_whole = layer.place(0..text.len()).len() >= front.trim().len();
+        let name = Name::of(text, &words)
+            .filter(|_| is_whole && !is_value)
+            .map(|mut name| {
+                let decoded = decoded(&name.span);
+                name.span = layer.place(name.span);
+                (name, decoded)
+            });
+        Self {
+            values: values.collect(),
+            name,
+        }
+    }
+}

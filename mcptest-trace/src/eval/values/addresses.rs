@@ -1,0 +1,79 @@
+//! URLs and paths, and how they begin.
+
+use crate::fnv::fnv1a64;
+
+use super::atoms::is_dotted;
+use super::{Kind, Value};
+
+/// How many beginnings of an address are looked at.
+const STEPS: usize = 32;
+
+/// The parts of a text between signs, with their places.
+fn split(text: &str, between: impl Fn(char) -> bool) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    text.split_inclusive(between).map(move |part| {
+        let start = at;
+        at += part.len();
+        (start, part)
+    })
+}
+
+/// URLs and paths, and how they begin.
+pub(super) fn find(text: &str, found: &mut Vec<Value>) {
+    let apart = |sign: char| sign.is_whitespace() || "\"'`<>|{}[]()".contains(sign);
+    for (start, chunk) in split(text, apart) {
+        let chunk = chunk.trim_end_matches(|sign| apart(sign) || ".,;:!?*".contains(sign));
+        if let Some(scheme) = chunk.find("://") {
+            let at = start + scheme + 3;
+            address(&chunk[scheme + 3..], at, found);
+            continue;
+        }
+        let joins = |sign: char| "=,;&?".contains(sign);
+        for (inner, piece) in split(chunk, joins) {
+            let piece = piece.trim_end_matches(|sign| joins(sign) || ".:!*".contains(sign));
+            if is_path(piece) {
+                address(piece, start + inner, found);
+            }
+        }
+    }
+}
+
+/// Whether a text is a path: from a root, or of several steps or with the ending of a file.
+fn is_path(text: &str) -> bool {
+    let mut steps = text.split(['/', '\\']).filter(|step| !step.is_empty());
+    let rooted = text.starts_with(['/', '\\', '~', '.']) || text.get(1..3) == Some(":\\");
+    let (first, last) = (steps.next(), steps.next_back());
+    match (first, last) {
+        (Some(_), None) => rooted && text.len() > 2 && text.contains(['/', '\\']),
+        (Some(first), Some(last)) => {
+            rooted || is_dotted(first) || is_dotted(last) || steps.next().is_some()
+        }
+        _ => false,
+    }
+}
+
+/// An address as a whole, and each beginning of it that ends where a step does. `www.` does not count.
+fn address(text: &str, at: usize, found: &mut Vec<Value>) {
+    let whole = text.trim_end_matches(['/', '\\']);
+    if !whole.contains(char::is_alphanumeric) {
+        return;
+    }
+    let folded = whole.to_lowercase().replace('\\', "/");
+    let skipped = if folded.starts_with("www.") { 4 } else { 0 };
+    let mut push = |key: u64, kind, end: usize| {
+        let span = at..at + end;
+        found.push(Value { key, kind, span });
+    };
+    push(
+        fnv1a64(&folded.as_bytes()[skipped..]),
+        Kind::Whole,
+        whole.len(),
+    );
+    // Beginnings of one that is as long in lower case; others are told as wholes.
+    if folded.len() == whole.len() {
+        let steps = folded.match_indices(['/', '?', '&', '#', ';']);
+        for (end, _) in steps.filter(|(end, _)| *end > skipped + 1).take(STEPS) {
+            push(fnv1a64(&folded.as_bytes()[skipped..end]), Kind::Part, end);
+        }
+    }
+}

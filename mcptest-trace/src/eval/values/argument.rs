@@ -1,0 +1,131 @@
+//! What an argument is for, by its name.
+
+use std::collections::HashSet;
+
+use crate::trace::{snake, words_of_tool};
+
+use super::around::Around;
+use super::key;
+use super::words::{is_common_key, stem};
+
+/// Arguments that hold what the agent writes: a word of it is in many texts.
+const WRITTEN: [&str; 21] = [
+    "subject",
+    "title",
+    "body",
+    "text",
+    "message",
+    "content",
+    "description",
+    "note",
+    "comment",
+    "reason",
+    "summary",
+    "query",
+    "q",
+    "keyword",
+    "prompt",
+    "question",
+    "answer",
+    "reply",
+    "html",
+    "markdown",
+    "caption",
+];
+
+/// Arguments that hold money.
+const MONEY: [&str; 11] = [
+    "amount", "price", "sum", "total", "cost", "payment", "money", "balance", "limit", "fee",
+    "refund",
+];
+
+/// Words before a number that say that it tells one thing from others.
+const NUMBERED: [&str; 6] = ["id", "no", "nr", "number", "num", "index"];
+
+/// Words for a time, which do not tell one date from others.
+const TIMES: [&str; 9] = [
+    "date",
+    "day",
+    "time",
+    "at",
+    "on",
+    "when",
+    "timestamp",
+    "datetime",
+    "month",
+];
+
+/// What an argument is for.
+#[derive(Debug, Clone)]
+pub(in crate::eval) struct Argument {
+    /// The words of its name, and those of its tool's that are not common.
+    words: HashSet<u64>,
+    /// The words of its name that are none for a time.
+    own: HashSet<u64>,
+    pub(super) is_written: bool,
+    pub(super) is_money: bool,
+    pub(super) is_number: bool,
+}
+
+impl Argument {
+    /// By its tool, and the way into it: `message.to[0]`.
+    pub(in crate::eval) fn new(tool: &str, path: &str) -> Self {
+        let last = path.rsplit('.').next().unwrap_or_default();
+        let name = last.split('[').next().unwrap_or_default();
+        let snake = snake(name);
+        let words: Vec<&str> = snake.split('_').filter(|word| !word.is_empty()).collect();
+        let has = |known: &[&str]| words.iter().any(|word| known.contains(word));
+        let all = words
+            .iter()
+            .flat_map(|word| [Some(*word), shorter(word)])
+            .flatten();
+        let of_tool = words_of_tool(tool);
+        let of_tool = of_tool
+            .iter()
+            .filter(|word| word.len() > 2 && !is_common_key(key(word)));
+        Self {
+            is_written: has(&WRITTEN),
+            is_money: has(&MONEY),
+            is_number: has(&NUMBERED),
+            own: words
+                .iter()
+                .filter(|word| !TIMES.contains(word))
+                .map(|word| stem(word))
+                .collect(),
+            words: all
+                .map(stem)
+                .chain(of_tool.map(|word| stem(word)))
+                .collect(),
+        }
+    }
+
+    /// Whether one of so many words before a value, the next one, or the key of the value names the argument.
+    pub(super) fn is_named(&self, around: &Around, within: usize) -> bool {
+        around.near(within).any(|word| self.words.contains(&word))
+    }
+
+    /// Whether they are the name of the argument, which has several words.
+    pub(super) fn is_named_in_full(&self, around: &Around, within: usize) -> bool {
+        let near: HashSet<u64> = around.near(within).collect();
+        self.own.len() > 1 && self.own.is_subset(&near)
+    }
+
+    /// Whether one of them is of the argument's own name and none for a time.
+    pub(super) fn is_named_beside_time(&self, around: &Around, within: usize) -> bool {
+        around.near(within).any(|word| self.own.contains(&word))
+    }
+}
+
+/// What a word names that is written together with `name` or `id`: `username`.
+fn shorter(word: &str) -> Option<&str> {
+    let kinds = ["name", "number", "id"];
+    let rest = kinds.into_iter().find_map(|kind| word.strip_suffix(kind));
+    rest.filter(|rest| rest.len() > 2)
+}
+
+/// Whether a word says that a number behind it tells one thing from others.
+pub(super) fn is_numbered(word: &str) -> bool {
+    NUMBERED
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(word))
+}

@@ -1,0 +1,145 @@
+//! Names and small numbers: values only as whole arguments, for any text has words and small numbers.
+//!
+//! A name is one to four words; a small number has fewer than four digits, or is a year. What stands around one in a
+//! result says whether it was meant for the argument: the name of the argument before it, quotes around it, money.
+
+use std::ops::Range;
+
+use super::argument::Argument;
+use super::around::{Around, CURRENCIES, Sign};
+use super::atoms::{DIGITS, normal};
+use super::words::is_year;
+use super::{Word, key, key_of_words};
+
+/// The most words of a name.
+pub(super) const LONGEST: usize = 4;
+
+/// How many words before a name may name its argument, and before a small number.
+pub(super) const BEFORE: usize = 6;
+const CLOSE: usize = 3;
+
+/// A whole argument that is a name or a small number.
+#[derive(Debug, Clone)]
+pub(in crate::eval) struct Name {
+    /// The same for equal ones.
+    pub(in crate::eval) key: u64,
+    /// Where it stands in the argument.
+    pub(in crate::eval) span: Range<usize>,
+    shape: Shape,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Number,
+    /// A word that is in no dictionary: `new_password`, `xKcd`, `742QX`.
+    Odd,
+    /// A word alone, and whether it begins in upper case.
+    Word {
+        upper: bool,
+    },
+    /// So many words, of which so many are not common.
+    Words {
+        count: usize,
+        rare: usize,
+    },
+}
+
+impl Name {
+    /// The name or the small number that an argument is.
+    pub(in crate::eval) fn of(text: &str, words: &[Word]) -> Option<Self> {
+        let trimmed = text.trim();
+        let start = text.len() - text.trim_start().len();
+        let span = start..start + trimmed.len();
+        let bare =
+            trimmed.trim_matches(|sign: char| CURRENCIES.contains(&sign) || sign.is_whitespace());
+        if let Some(key) = small_number(bare) {
+            return Some(Self {
+                key,
+                span,
+                shape: Shape::Number,
+            });
+        }
+        let spelt = |word: &Word| text[word.span.clone()].contains(char::is_alphabetic);
+        if !(1..=LONGEST).contains(&words.len()) || !words.iter().any(spelt) {
+            return None;
+        }
+        let rare = words.iter().filter(|word| !word.is_common).count();
+        let shape = match words {
+            [word] => {
+                let spelt = &text[word.span.clone()];
+                let upper = |sign: char| sign.is_uppercase();
+                if rare == 0 || spelt.chars().count() < 3 {
+                    return None;
+                }
+                let later = |is: fn(char) -> bool| spelt.chars().skip(1).any(is);
+                let mixed = spelt.contains(char::is_lowercase) && later(char::is_uppercase);
+                let coded =
+                    spelt.contains(upper) && spelt.contains(|sign: char| sign.is_ascii_digit());
+                if spelt.trim_matches('_').contains('_') || mixed || coded {
+                    Shape::Odd
+                } else {
+                    let upper = spelt.starts_with(upper);
+                    Shape::Word { upper }
+                }
+            }
+            words => Shape::Words {
+                count: words.len(),
+                rare,
+            },
+        };
+        Some(Self {
+            key: key_of_words(words),
+            span,
+            shape,
+        })
+    }
+
+    /// Whether it is a number, which tells nothing unless something says what it is of.
+    pub(in crate::eval) fn is_number(&self) -> bool {
+        self.shape == Shape::Number
+    }
+
+    /// Whether it was meant for an argument, by what stands around it in a result.
+    pub(in crate::eval) fn is_meant(&self, around: &Around, argument: &Argument) -> bool {
+        let set_apart = around.has(Sign::Quoted) || argument.is_named(around, BEFORE);
+        match self.shape {
+            // Records have numbers in fields, and a lookup gives them on purpose.
+            Shape::Number if around.is_field() => argument.is_named_in_full(around, CLOSE),
+            Shape::Number => {
+                argument.is_named(around, CLOSE)
+                    || argument.is_number && around.has(Sign::Numbered)
+                    || argument.is_money && around.has(Sign::Money)
+            }
+            Shape::Odd => true,
+            Shape::Word { upper } => {
+                let is_name = upper
+                    && around.has(Sign::Upper)
+                    && (around.has(Sign::Whole) || !around.has(Sign::First));
+                set_apart || is_name && !argument.is_written
+            }
+            Shape::Words { rare: 0, .. } => around.has(Sign::Quoted),
+            Shape::Words { count, rare } => {
+                set_apart || !argument.is_written || count == LONGEST && rare > 1
+            }
+        }
+    }
+}
+
+/// The key of a number that is too small to be a value by itself.
+pub(super) fn small_number(text: &str) -> Option<u64> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let plain = digits.starts_with(|sign: char| sign.is_ascii_digit())
+        && digits
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.')
+        && digits.matches('.').count() < 2;
+    let spelt = normal(text);
+    let count = spelt.bytes().filter(u8::is_ascii_digit).count();
+    (plain && (count < DIGITS || is_year(&spelt))).then(|| key(&format!("number {spelt}")))
+}
+
+/// Whether a date was meant for an argument: a date that is all of a field (`date: 2031-05-20`) says when something
+/// was, unless the field has the argument's name.
+pub(in crate::eval) fn is_date_meant(around: &Around, argument: &Argument) -> bool {
+    !around.is_field() || argument.is_named_beside_time(around, CLOSE)
+}

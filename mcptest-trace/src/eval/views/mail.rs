@@ -1,0 +1,167 @@
+//! What web pages and mails put around a text: HTML, quoted-printable, signs that nobody sees.
+
+use super::{Encoding, View, byte, read};
+
+/// References that texts have, and what they stand for.
+const REFERENCES: [(&str, char); 8] = [
+    ("amp", '&'),
+    ("lt", '<'),
+    ("gt", '>'),
+    ("quot", '"'),
+    ("apos", '\''),
+    ("nbsp", ' '),
+    ("commat", '@'),
+    ("period", '.'),
+];
+
+/// The longest reference, and the longest tag, that is taken off.
+const REFERENCE: usize = 10;
+const TAG: usize = 2048;
+
+/// A text without the tags of HTML, and with its references read.
+pub(super) fn unmarked(text: &str) -> Option<View> {
+    if !text.contains(['<', '&']) {
+        return None;
+    }
+    read(Encoding::Html, text, |rest, decoded| {
+        if let Some(inside) = rest.strip_prefix('<') {
+            return tag(inside, decoded);
+        }
+        let inside = rest.strip_prefix('&')?;
+        let end = inside
+            .bytes()
+            .take(REFERENCE)
+            .position(|byte| byte == b';')?;
+        let sign = reference(&inside[..end])?;
+        decoded.extend_from_slice(sign.encode_utf8(&mut [0; 4]).as_bytes());
+        Some(end + 2)
+    })
+}
+
+/// The length of the tag that begins with what is inside. A tag that ends a line sets words apart.
+fn tag(inside: &str, decoded: &mut Vec<u8>) -> Option<usize> {
+    const INLINE: [&str; 12] = [
+        "a", "b", "i", "u", "em", "strong", "span", "code", "font", "mark", "small", "wbr",
+    ];
+    let name = inside.strip_prefix('/').unwrap_or(inside);
+    let is_name = |sign: char| sign.is_ascii_alphanumeric();
+    let length = name.find(|sign| !is_name(sign))?;
+    let begins =
+        name.starts_with(|sign: char| sign.is_ascii_alphabetic()) || inside.starts_with("!--");
+    let ends = name[length..].starts_with(['>', ' ', '/', '\n', '\t']) || inside.starts_with("!--");
+    let end = inside.bytes().take(TAG).position(|byte| byte == b'>')?;
+    if !(begins && ends) || inside[..end].contains('<') {
+        return None;
+    }
+    if !INLINE
+        .iter()
+        .any(|inline| inline.eq_ignore_ascii_case(&name[..length]))
+    {
+        decoded.push(b' ');
+    }
+    Some(end + 2)
+}
+
+fn reference(name: &str) -> Option<char> {
+    let Some(number) = name.strip_prefix('#') else {
+        let known = REFERENCES
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name));
+        return known.map(|(_, sign)| *sign);
+    };
+    let code = match number.strip_prefix(['x', 'X']) {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => number.parse(),
+    };
+    char::from_u32(code.ok()?)
+}
+
+/// A text with quoted-printable read: `=40`, and an equals sign that ends a line.
+pub(super) fn unquoted(text: &str) -> Option<View> {
+    if !text.contains('=') {
+        return None;
+    }
+    read(Encoding::QuotedPrintable, text, |rest, decoded| {
+        let behind = rest.strip_prefix('=')?;
+        for end in ["\r\n", "\n"] {
+            if behind.starts_with(end) {
+                return Some(1 + end.len());
+            }
+        }
+        let digits = behind.as_bytes().get(..2)?;
+        let upper = digits.iter().all(|digit| !digit.is_ascii_lowercase());
+        decoded.push(byte(digits).filter(|_| upper)?);
+        Some(3)
+    })
+}
+
+/// A text without the signs that nobody sees.
+pub(super) fn visible(text: &str) -> Option<View> {
+    const HIDDEN: [char; 7] = [
+        '\u{ad}', '\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{feff}', '\u{180e}',
+    ];
+    let hidden = |sign: char| HIDDEN.contains(&sign);
+    if text.is_ascii() || !text.contains(hidden) {
+        return None;
+    }
+    read(Encoding::Invisible, text, |rest, _| {
+        let sign = rest.chars().next().filter(|sign| hidden(*sign))?;
+        Some(sign.len_utf8())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(view: Option<View>) -> Option<String> {
+        view.map(|view| view.text)
+    }
+
+    #[test]
+    fn html_is_taken_off() {
+        for (text_in, text_out) in [
+            ("eve&#64;evil&period;example", "eve@evil.example"),
+            ("a&#x40;b &amp; c&nbsp;d", "a@b & c d"),
+            ("pay <b>GB33</b>BUKB<br/>now", "pay GB33BUKB now"),
+            ("<p class=\"x\">Hello</p>there", " Hello there"),
+        ] {
+            assert_eq!(
+                text(unmarked(text_in)).as_deref(),
+                Some(text_out),
+                "{text_in}"
+            );
+        }
+        for plain in [
+            "1 < 2 and 3 > 2",
+            "Eve <eve@evil.example>",
+            "a & b; c",
+            "&unknown;",
+            "&#xD800;",
+        ] {
+            assert_eq!(text(unmarked(plain)), None, "{plain}");
+        }
+    }
+
+    #[test]
+    fn quoted_printable_is_taken_off() {
+        assert_eq!(
+            text(unquoted("eve=40evil.exa=\r\nmple")).as_deref(),
+            Some("eve@evil.example")
+        );
+        assert_eq!(text(unquoted("M=C3=BCller")).as_deref(), Some("Müller"));
+        assert_eq!(text(unquoted("x=y, a=b1")), None);
+    }
+
+    #[test]
+    fn hidden_signs_are_taken_off_and_places_kept() {
+        let hidden = "pay e\u{200b}ve@evil\u{ad}.example";
+        let view = visible(hidden).unwrap();
+        let at = view.text.find("eve@evil.example").unwrap();
+        assert_eq!(
+            &hidden[view.place(at..at + 16)],
+            "e\u{200b}ve@evil\u{ad}.example"
+        );
+        assert_eq!(visible("plain é").map(|view| view.text), None);
+    }
+}
