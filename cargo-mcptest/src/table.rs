@@ -1,6 +1,9 @@
 //! Rows of cells under headings, for people.
 
 use mcptest_suite::escape_line;
+use mcptest_trace::text::{filled, width as width_of};
+
+pub(crate) use mcptest_trace::text::escape_markdown as escaped;
 
 /// The first column to the left, the others, which are numbers, to the right.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
@@ -20,10 +23,7 @@ pub(crate) fn table_of(rows: &[Vec<String>], words: usize) -> String {
         .collect();
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
-        cells
-            .map(|cell| cell.chars().count())
-            .max()
-            .unwrap_or_default()
+        cells.map(|cell| width_of(cell)).max().unwrap_or_default()
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut text = String::new();
@@ -33,8 +33,8 @@ pub(crate) fn table_of(rows: &[Vec<String>], words: usize) -> String {
                 .zip(&widths)
                 .enumerate()
                 .map(|(column, (cell, width))| match column {
-                    column if column < words => format!("{cell:<width$}"),
-                    _ => format!("{cell:>width$}"),
+                    column if column < words => filled(cell, *width),
+                    _ => " ".repeat(width.saturating_sub(width_of(cell))) + cell,
                 });
         let line = cells.collect::<Vec<_>>().join("  ");
         text.push_str(line.trim_end());
@@ -46,22 +46,4 @@ pub(crate) fn table_of(rows: &[Vec<String>], words: usize) -> String {
 /// A value as a cell, which says so where there is none.
 pub(crate) fn cell(value: Option<impl ToString>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| value.to_string())
-}
-
-/// A text on one line that Markdown and HTML read as nothing but text.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut cell = String::with_capacity(text.len());
-    for character in escape_line(text).chars() {
-        match character {
-            '&' => cell.push_str("&amp;"),
-            '<' => cell.push_str("&lt;"),
-            '>' => cell.push_str("&gt;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '!' | '@' | '$' => {
-                cell.push('\\');
-                cell.push(character);
-            }
-            character => cell.push(character),
-        }
-    }
-    cell
 }

@@ -1,5 +1,5 @@
 //! `cargo mcptest compare`: sides of every kind, and what is said of them.
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod support;
 
@@ -16,16 +16,33 @@ fn words(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-const TABLE: [&str; 8] = [
+const HEADLINE: &str = "1 of 4 agents got worse (`a_refund`: 6 of 6 → 1 of 6), 1 costs 45% more tokens (`b_search`), \
+     1 calls other tools (`d_cancel`), 1 got better (`c_book`: 0 of 6 → 6 of 6).";
+
+const TABLE: [&str; 9] = [
     "agent passed tokens behaviour verdict",
-    "a_refund__m 6/6 → 1/6 ×1.00 [0.98, 1.03] same regressed p 0.0032 ≤ 0.00625, 83 points",
-    "b_search__m 5/6 → 5/6 ×1.45 [1.43, 1.46] same costlier p 0.0011, outcomes: no evidence",
-    "c_book__m 0/6 → 6/6 ×1.00 [0.98, 1.02] same improved p 0.0002",
-    "d_cancel__m 6/6 → 4/6 ×1.00 [0.98, 1.03] other p 0.002 no evidence a drop of 87 points would have been noticed",
-    "new `close` in 6 of 6, lost `cancel`",
-    "all 4 −4.2 points ×1.10 [0.82, 1.47] other p 0.002 no evidence p 0.50; 37.9 points would have been noticed",
+    "a_refund 6/6 → 1/6 ×1.00 [0.98, 1.03] same regressed p 0.0032",
+    "b_search 5/6 → 5/6 ×1.45 [1.43, 1.46] same costlier p 0.0011",
+    "c_book 0/6 → 6/6 ×1.00 [0.98, 1.02] same improved p 0.0002",
+    "d_cancel 6/6 → 4/6 ×1.00 [0.98, 1.03] other p 0.002 no evidence (87 points would show)",
+    "all 4 −4.2 points ×1.10 [0.82, 1.47] other p 0.002 no evidence p 0.50",
+    "`d_cancel`: new `close` in 6 of 6, lost `cancel`",
+    "all 4: a mean drop of 37.9 points would have been noticed",
     "2 regressed, 1 improved. Exit status 1.",
 ];
+
+/// The headline, what the sides are, and the table with all below it, from what the command said.
+fn parts(said: &str) -> [String; 3] {
+    let mut parts = said.splitn(4, "\n\n").map(str::to_owned);
+    let mut part = || parts.next().unwrap_or_else(|| panic!("{said}"));
+    let [headline, sides, _rule, table] = [part(), part(), part(), part()];
+    [words(&headline), sides, table]
+}
+
+fn table(said: &str) -> Vec<String> {
+    let [_, _, table] = parts(said);
+    table.lines().map(words).collect()
+}
 
 const ALL_UNCHANGED: &str =
     "\nall unchanged: what can be compared is the same on both sides. Exit status 0.\n";
@@ -35,12 +52,13 @@ fn the_worked_example_comes_out() {
     let folder = four_agents();
     let said = mcptest(folder.path(), &["compare", "before"]).exits(1);
     assert_eq!(said.stderr, VERSIONS);
-    let (head, table) = said.stdout.split_once("\n\n").unwrap();
+    let [headline, head, _] = parts(&said.stdout);
+    assert_eq!(headline, HEADLINE);
     assert_eq!(
         head,
         "baseline: before\ncandidate: the working tree\noutcomes: as recorded"
     );
-    assert_eq!(table.lines().map(words).collect::<Vec<_>>(), TABLE);
+    assert_eq!(table(&said.stdout), TABLE);
 
     let markdown = mcptest(
         folder.path(),
@@ -50,13 +68,20 @@ fn the_worked_example_comes_out() {
     assert!(
         markdown
             .stdout
-            .starts_with("before → the working tree, outcomes as recorded\n\n| agent | passed |"),
+            .starts_with(&format!("**{HEADLINE}**\n\n| agent | passed |")),
+        "{markdown}"
+    );
+    assert!(
+        markdown
+            .stdout
+            .ends_with("\nbefore → the working tree, outcomes as recorded\n"),
         "{markdown}"
     );
     let json = mcptest(folder.path(), &["compare", "before", "--format", "json"]).exits(1);
     let json: Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(json["format"], "compare/1.0");
     assert_eq!(json["decision"], "regressed");
+    assert_eq!(json["headline"], HEADLINE);
     assert_eq!(
         json["baseline"],
         json!({ "kind": "folder", "name": "before" })
@@ -74,8 +99,7 @@ fn a_folder_of_recordings_is_a_side_as_well() {
         &["compare", "before/cassettes", "./suites/cassettes"],
     )
     .exits(1);
-    let (_, table) = said.stdout.split_once("\n\n").unwrap();
-    assert_eq!(table.lines().map(words).collect::<Vec<_>>(), TABLE);
+    assert_eq!(table(&said.stdout), TABLE);
 }
 
 /// Runs that are on both sides count once, and which those are is said.
@@ -92,10 +116,11 @@ fn of_runs_that_were_only_added_it_is_said_what_is_compared() {
             folder.write(&path, format!("{run:#}\n"));
         }
     }
-    let note = "a_refund__m: 3 of its 6 recordings are those of the baseline; the other 3 are the candidate\n";
+    let note = "a_refund__m: 3 of its 6 recordings are those of the baseline; the other 3 are the candidate";
     for format in ["text", "markdown"] {
         let said = mcptest(folder.path(), &["compare", "before", "--format", format]).exits(0);
-        assert!(said.stdout.replace('\\', "").contains(note), "{said}");
+        let text = words(&said.stdout.replace('\\', ""));
+        assert!(text.contains(note), "{said}");
     }
 }
 
@@ -118,7 +143,7 @@ fn a_revision_is_compared_without_touching_the_work_tree() {
     write_runs(&folder, "suites/", 1);
     let before = collect(folder.path());
     let said = mcptest(folder.path(), &["compare", "main"]).exits(1);
-    let (head, table) = said.stdout.split_once("\n\n").unwrap();
+    let [_, head, _] = parts(&said.stdout);
     let commit = git(folder.path(), &["rev-parse", "main"]);
     assert_eq!(
         head,
@@ -126,7 +151,7 @@ fn a_revision_is_compared_without_touching_the_work_tree() {
             "baseline: main, commit {commit}\ncandidate: the working tree\noutcomes: as recorded"
         )
     );
-    assert_eq!(table.lines().map(words).collect::<Vec<_>>(), TABLE);
+    assert_eq!(table(&said.stdout), TABLE);
     assert!(collect(folder.path()) == before);
     git(folder.path(), &["add", "-A"]);
     git(folder.path(), &["commit", "-qm", "now"]);
@@ -176,15 +201,14 @@ fn results_are_a_baseline_with_the_verdicts_that_they_have() {
     assert!(same.stdout.ends_with(ALL_UNCHANGED), "{same}");
     write_runs(&folder, "suites/", 1);
     let said = mcptest(folder.path(), &["compare", "baseline", "--save", "today"]).exits(1);
-    let (head, table) = said.stdout.split_once("\n\n").unwrap();
+    let [_, head, _] = parts(&said.stdout);
     assert!(
         head.starts_with("baseline: results in baseline, with the verdicts they have\n"),
         "{said}"
     );
-    assert_eq!(table.lines().map(words).collect::<Vec<_>>(), TABLE);
+    assert_eq!(table(&said.stdout), TABLE);
     let both = mcptest(folder.path(), &["compare", "baseline", "today"]).exits(1);
-    let (_, table) = both.stdout.split_once("\n\n").unwrap();
-    assert_eq!(table.lines().map(words).collect::<Vec<_>>(), TABLE);
+    assert_eq!(table(&both.stdout), TABLE);
     // A case that is gone leaves no result behind.
     let suite = fs::read_to_string(folder.at("suites/desk.yml")).unwrap();
     folder.write(
@@ -225,11 +249,15 @@ fn agents_of_one_side_and_of_other_prompts_are_listed() {
     for line in [
         "new: a_refund__m\n",
         "gone: b_search__m\ndropped: old__m\n",
-        "cannot tell: 1 agent has no runs any more, so nothing shows that it did not get worse.",
+        "cannot tell: 1 agent has no runs any more, so nothing shows that it did not get worse.\n",
         "not comparable: c_book__m\n  baseline: recorded with another prompt\n  -go\n  -away\n  +go\n",
     ] {
         assert!(said.stdout.contains(line), "{line} in\n{said}");
     }
+    assert!(words(&said.stdout).starts_with(
+            "The agent that is compared is not shown to be worse, 1 calls other tools (`d_cancel`), 1 is new, \
+             1 is without runs now, 1 is no longer asked for, 1 is not comparable."
+        ), "{said}");
 }
 
 /// An agent that nobody judged does not take the recorded outcomes of the others away.
@@ -245,7 +273,7 @@ fn each_agent_goes_by_what_its_own_runs_say() {
         }
     }
     let said = mcptest(folder.path(), &["compare", "before"]).exits(1);
-    let outcomes = "outcomes: as recorded of agents whose runs all say so, of others by the gates of the suites\n";
+    let outcomes = "\noutcomes: as recorded of agents whose runs all say so, of others by the gates of the suites\n";
     assert!(said.stdout.contains(outcomes), "{said}");
     let row = |agent: &str| {
         said.stdout
@@ -284,16 +312,15 @@ fn another_model_is_compared_when_it_is_asked_for() {
             .contains("new: a_refund__m, b_search__m, c_book__m, d_cancel__m\n"),
         "{apart}"
     );
-    let hint = "has recordings of them by another model: `--across-models` compares those\n";
-    assert!(apart.stdout.contains(hint), "{apart}");
+    let hint = "has recordings of them by another model: `--across-models` compares those";
+    assert!(words(&apart.stdout).contains(hint), "{apart}");
     let back = mcptest(folder.path(), &["compare", ".", "before"]).exits(3);
     assert!(
-        back.stdout.contains("the candidate before") && back.stdout.contains(hint),
+        back.stdout.contains("the candidate before") && words(&back.stdout).contains(hint),
         "{back}"
     );
     let said = mcptest(folder.path(), &["compare", "before", "--across-models"]).exits(1);
-    let (_, table) = said.stdout.split_once("\n\n").unwrap();
-    assert_eq!(table.lines().map(words).collect::<Vec<_>>(), TABLE);
+    assert_eq!(table(&said.stdout), TABLE);
 }
 
 #[test]
@@ -382,4 +409,44 @@ fn an_agent_has_the_margin_that_its_suite_gives_it() {
             .contains("\n1 regressed, 1 improved. Exit status 1.\n"),
         "{said}"
     );
+}
+
+/// Whoever cannot be told yet, the command says how many runs would do and how they are recorded.
+#[test]
+fn of_too_few_runs_it_says_how_many_more_and_how() {
+    let folder = four_agents();
+    for side in ["before", "suites"] {
+        for number in 3..=6 {
+            for (agent, ..) in AGENTS {
+                let path = format!("{side}/cassettes/{agent}__m/run-{number}.json");
+                fs::remove_file(folder.at(&path)).unwrap();
+            }
+        }
+    }
+    let suite = fs::read_to_string(folder.at("suites/desk.yml")).unwrap();
+    folder.write("suites/desk.yml", suite.replace("runs: 6", "runs: 2"));
+    let said = mcptest(folder.path(), &["compare", "before"]);
+    let told = words(&said.stdout);
+    for part in [
+        "3 cannot be told yet: 2 more runs each would decide",
+        "`desk::a_refund`, `desk::b_search`, 1 more: with 4 runs on each side a fall to none would show; \
+         `runs: 4` in suites/desk.yml and `cargo mcptest record desk::` record 2 more, and the baseline needs 2 more",
+    ] {
+        assert!(told.contains(part), "{part} in\n{said}");
+    }
+    let one = ["compare", "before", "--format", "json"];
+    let json: Value = serde_json::from_str(&mcptest(folder.path(), &one).stdout).unwrap();
+    assert_eq!(json["undecided"][0]["agent"], "a_refund__m");
+    assert_eq!(json["undecided"][0]["more"], json!([2, 2]));
+    assert_eq!(json["more_runs"].as_array().unwrap().len(), 1);
+}
+
+/// No colours, whoever reads: what is piped into a file is what a terminal shows.
+#[test]
+fn text_is_nothing_but_text() {
+    let folder = four_agents();
+    let said = mcptest(folder.path(), &["compare", "before"]).exits(1);
+    assert!(!said.stdout.contains('\u{1b}'), "{said:?}");
+    let all = mcptest(folder.path(), &["compare", "before", "--all"]).exits(1);
+    assert_eq!(said.stdout, all.stdout, "every agent has a finding");
 }

@@ -3,19 +3,24 @@
 //! - `side`: what a side is, and how it is read;
 //! - `accept`: the results of today as a baseline;
 //! - `across`: recordings of an agent with whatever model;
-//! - `pair`: which runs of an agent are compared with which.
+//! - `pair`: which runs of an agent are compared with which;
+//! - `remedy`: which runs to record where nothing can be told.
 //!
 //! What is computed of them is [`mcptest_trace::evidence::compare`].
 
 mod accept;
 mod across;
 mod pair;
+mod remedy;
 mod side;
 
 use std::path::PathBuf;
 
 use mcptest_suite::escape;
-use mcptest_trace::evidence::compare::{CompareOptions, Comparison, CostKind, Metric, compare};
+use mcptest_trace::evidence::compare::{
+    CompareOptions, Comparison, CostKind, Metric, ShownAgents, compare,
+};
+use mcptest_trace::text::{escape_markdown_but_code, wrapped};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -25,6 +30,7 @@ use crate::output::{Output, counted_are, share};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, ExitStatus};
 use pair::Pairs;
+use remedy::MoreRuns;
 use side::{Side, SidePlace};
 
 /// Compares two sets of recordings: did your agents get worse, or more expensive?
@@ -81,6 +87,9 @@ pub(crate) struct Compare {
     /// compared.
     #[arg(long, value_name = "FOLDER")]
     accept: Option<PathBuf>,
+    /// Show all agents, and not only those of which something was found.
+    #[arg(long)]
+    all: bool,
     /// The format of the output.
     #[arg(long, value_enum, default_value_t)]
     format: ComparisonFormat,
@@ -196,40 +205,16 @@ impl Compare {
     }
 
     fn say(&self, compared: &Compared, output: &mut Output<'_>) -> Result<(), Failure> {
-        let Compared {
-            comparison,
-            sides: [baseline, candidate],
-            outcome,
-            added,
-        } = compared;
         match self.format {
             ComparisonFormat::Json => output.json(&compared.json())?,
-            ComparisonFormat::Markdown => {
-                let [before, now] =
-                    [baseline, candidate].map(|side| crate::table::escaped(&side.to_string()));
-                writeln!(
-                    output.out,
-                    "{before} → {now}, outcomes {}\n",
-                    said(*outcome)
-                )?;
-                write!(output.out, "{}", escape(&comparison.markdown()))?;
-                for line in added {
-                    writeln!(output.out, "\n{}", crate::table::escaped(line))?;
-                }
-            }
+            ComparisonFormat::Markdown => write!(output.out, "{}", compared.markdown())?,
             ComparisonFormat::Text => {
-                let [before, now] = [baseline, candidate].map(ToString::to_string);
-                writeln!(
-                    output.out,
-                    "baseline: {}\ncandidate: {}\noutcomes: {}\n",
-                    escape(&before),
-                    escape(&now),
-                    said(*outcome)
-                )?;
-                write!(output.out, "{}", escape(&comparison.text()))?;
-                for line in added.iter().chain(&compared.empty_side()) {
-                    writeln!(output.out, "{}", escape(line))?;
-                }
+                let agents = if self.all {
+                    ShownAgents::All
+                } else {
+                    ShownAgents::WithFinding
+                };
+                write!(output.out, "{}", escape(&compared.text(agents)))?;
             }
         }
         Ok(())
@@ -250,7 +235,12 @@ pub(crate) struct Compared {
     outcome: Option<OutcomeSource>,
     /// Of which agents there are more runs than before, in words.
     added: Vec<String>,
+    /// Which runs would decide where nothing can be told.
+    more_runs: Vec<MoreRuns>,
 }
+
+/// So many notes of a kind are shown where not all are asked for.
+const NOTES: usize = 3;
 
 impl Compared {
     /// Compares the sides that two words mean, the working tree without one.
@@ -265,9 +255,12 @@ impl Compared {
         let sides = [baseline?, candidate?];
         let pairs = Pairs::new(opened, sides.each_ref(), options.cost, across_models)?;
         let options = options.with_agent_margins(pairs.margins());
+        let recorded = pairs.recorded();
         let samples = pairs.samples(outcome);
+        let comparison = compare(&samples.agents, &options);
         Ok(Self {
-            comparison: compare(&samples.agents, &options),
+            more_runs: remedy::more_runs(&comparison.undecided(), &recorded),
+            comparison,
             sides,
             outcome: samples.outcome,
             added: samples.added,
@@ -288,10 +281,56 @@ impl Compared {
         [baseline, candidate, said(self.outcome).to_owned()]
     }
 
+    /// The whole comparison, for people.
+    fn text(&self, agents: ShownAgents) -> String {
+        let [baseline, candidate, outcomes] = self.said();
+        let mut text = format!(
+            "{}\n\nbaseline: {baseline}\ncandidate: {candidate}\noutcomes: {outcomes}\n\n{}",
+            wrapped(&self.comparison.headline(), 0),
+            self.comparison.body(agents)
+        );
+        let more_runs: Vec<String> = self.more_runs.iter().map(ToString::to_string).collect();
+        for notes in [&more_runs, &self.added] {
+            let most = match agents {
+                ShownAgents::All => notes.len(),
+                ShownAgents::WithFinding => NOTES,
+            };
+            for note in notes.iter().take(most) {
+                text.push_str(&format!("{}\n", wrapped(note, 2)));
+            }
+            let left = notes.len().saturating_sub(most);
+            if left > 0 {
+                text.push_str(&format!(
+                    "and {left} more such notes (`--all` shows them)\n"
+                ));
+            }
+        }
+        text.extend(self.empty_side().map(|line| wrapped(&line, 2) + "\n"));
+        text
+    }
+
+    /// The same for a pull request.
+    pub(crate) fn markdown(&self) -> String {
+        let [baseline, candidate, outcomes] = self.said().map(|said| crate::table::escaped(&said));
+        let mut text = self.comparison.markdown();
+        let more_runs = self.more_runs.iter().map(ToString::to_string);
+        for line in more_runs {
+            text.push_str(&format!("\n{}\n", escape_markdown_but_code(&line)));
+        }
+        for line in self.added.iter().chain(&self.empty_side()) {
+            text.push_str(&format!("\n{}\n", crate::table::escaped(line)));
+        }
+        text + &format!("\n{baseline} → {candidate}, outcomes {outcomes}\n")
+    }
+
     /// What stands below the table of a page.
     pub(crate) fn notes(&self) -> Vec<String> {
         let empty = self.empty_side();
-        let own = empty.into_iter().chain(self.added.iter().cloned());
+        let more_runs = self.more_runs.iter().map(ToString::to_string);
+        let own = empty
+            .into_iter()
+            .chain(self.added.iter().cloned())
+            .chain(more_runs);
         own.chain(self.comparison.notes()).collect()
     }
 
@@ -330,6 +369,9 @@ impl Compared {
         value["baseline"] = baseline.json();
         value["candidate"] = candidate.json();
         value["added"] = self.added.clone().into();
+        value["headline"] = self.comparison.headline().into();
+        value["undecided"] = json!(self.comparison.undecided());
+        value["more_runs"] = self.more_runs.iter().map(ToString::to_string).collect();
         value["outcome"] = Value::from(self.outcome.map_or("mixed", OutcomeSource::as_str));
         value["exit_status"] = self.comparison.exit_status().into();
         value

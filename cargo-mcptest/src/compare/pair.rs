@@ -1,11 +1,14 @@
 //! Which runs of an agent are compared with which.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use mcptest::judge::{AgentTest, SideRuns};
+use mcptest_suite::shown_path;
 use mcptest_trace::evidence::compare::{AgentSamples, CostKind, Sides};
 
 use super::across::{self, agent_of};
+use super::remedy::Recorded;
 use super::side::{Side, SidePlace};
 use crate::failure::Failure;
 use crate::files::stems_of;
@@ -27,6 +30,8 @@ struct Pair {
     refused: Option<String>,
     /// The least drop that counts of it, where the suite says so.
     margin: Option<f64>,
+    /// How it is recorded.
+    recorded: Recorded,
 }
 
 /// What is compared, and what there is to say of it.
@@ -63,9 +68,15 @@ impl Pairs {
                 refused.map(|why| format!("its recordings cannot be judged: {}", first_line(&why)));
             Ok(Pair {
                 name,
+                refused,
+                recorded: Recorded {
+                    suite: shown_in(&opened.package.folder, agent.suite().source.path()),
+                    suite_name: agent.suite_name().to_owned(),
+                    case: agent.case().to_owned(),
+                    runs: [baseline.len(), candidate.len()],
+                },
                 baseline,
                 candidate,
-                refused,
                 margin: agent.agent().regression.as_ref().and_then(|own| own.margin),
             })
         };
@@ -83,6 +94,14 @@ impl Pairs {
             .iter()
             .filter_map(|pair| Some((pair.name.clone(), pair.margin?)));
         own.collect()
+    }
+
+    /// How agents are recorded, by their stems.
+    pub(super) fn recorded(&self) -> BTreeMap<String, Recorded> {
+        let agents = self.agents.iter();
+        agents
+            .map(|pair| (pair.name.clone(), pair.recorded.clone()))
+            .collect()
     }
 
     /// What is compared. Without a word of what says whether a run passed, an agent whose runs all have an
@@ -210,6 +229,11 @@ fn dropped(baseline: &Side, agents: &[AgentTest<'_>], across_models: bool) -> Ve
             .filter(|stem| is_dropped(stem))
             .collect(),
     }
+}
+
+/// A file of the package, as it is shown.
+fn shown_in(folder: &Path, file: &Path) -> String {
+    shown_path(file.strip_prefix(folder).unwrap_or(file))
 }
 
 fn first_line(text: &str) -> &str {

@@ -77,13 +77,12 @@ impl EvidencePages {
             let compared = Compared::new(opened, named, None, false, CompareOptions::default())?;
             let [baseline, candidate, outcomes] = compared.said();
             // The page alone would leave the exit status without a reason.
-            let text = compared.comparison.text();
-            let last = text.trim_end().lines().next_back().unwrap_or_default();
+            let last = compared.comparison.notes().pop().unwrap_or_default();
             writeln!(
                 output.err,
                 "compared with {}: {}",
                 escape(&baseline),
-                escape(last)
+                escape(&last)
             )?;
             let mut page = compared.json();
             page["said"] =

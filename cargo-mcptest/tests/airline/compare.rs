@@ -5,7 +5,7 @@ use std::fs;
 use e2e_support::folder::{Folder, collect};
 use serde_json::Value;
 
-use crate::data::{airline, answer, expected, same};
+use crate::data::{airline, answer, expected, mcptest, same};
 
 /// The runs 1 and 2 in `first`, 3 and 4 in `last`.
 fn halves() -> Folder {
@@ -53,6 +53,30 @@ pub(crate) fn a_candidate_that_does_worse_in_every_way() {
     }
     let found = answer(&folder, &["compare", "first", "last"], 1);
     check(&found, &expected()["compare_degraded"]);
+}
+
+/// Thirty agents of two runs each: what fits a terminal, and how many runs would tell more.
+pub(crate) fn the_text_fits_a_terminal() {
+    let folder = halves();
+    let said = mcptest(&folder, &["compare", "first", "last"]).exits(0);
+    let columns = |text: &str| text.lines().map(|line| line.chars().count()).max();
+    assert!(columns(&said.stdout) <= Some(100), "{said}");
+    assert!(said.stdout.lines().count() <= 30, "{said}");
+    let text = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "None of 30 agents is shown to be worse, 13 cannot be told yet: about 4 to 21 more runs each would decide, 17 had nothing to lose",
+        "30 agents without a finding (`--all` shows them): 17 nothing to lose, 13 too few runs",
+        "with 6 runs on each side a fall to none would show; `runs: 6` in suites/airline.yml and `cargo mcptest record airline::` record 4 more",
+    ] {
+        assert!(text.contains(part), "{part} in\n{said}");
+    }
+    let all = mcptest(&folder, &["compare", "first", "last", "--all"]).exits(0);
+    assert!(columns(&all.stdout) <= Some(100), "{all}");
+    let rows = all
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("Airline_task_"));
+    assert_eq!(rows.count(), 30, "{all}");
 }
 
 fn check(found: &Value, expected: &Value) {

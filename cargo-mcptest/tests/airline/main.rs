@@ -21,6 +21,7 @@ use e2e_support::{real_runs, tests};
 
 const TESTS: &[(&str, fn())] = tests! {
     compare::the_first_runs_against_the_last;
+    compare::the_text_fits_a_terminal;
     compare::a_candidate_that_does_worse_in_every_way;
     calibrate::every_target_has_its_power_its_limit_and_its_price;
     calibrate::cross_run_targets_have_no_power;

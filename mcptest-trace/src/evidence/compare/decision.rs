@@ -183,8 +183,12 @@ fn blind(comparison: &Comparison) -> Option<String> {
     if !outcomes.clone().all(super::OutcomesCompared::has_few_runs) {
         let sides = outcomes.map(|found| (found.baseline.passed, found.baseline.runs));
         let (passed, runs) = sides.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+        let needed = comparison.undecided().into_iter().map(|agent| agent.needed);
+        let about = needed.min().map_or_else(String::new, |needed| {
+            format!("; about {needed} on each side show a fall to none")
+        });
         return Some(format!(
-            "{passed} of {runs} runs of the baseline passed, too few for a loss to show"
+            "{passed} of {runs} runs of the baseline passed, too few for a loss to show{about}"
         ));
     }
     let most = outcomes.clone().map(super::OutcomesCompared::runs);

@@ -23,6 +23,7 @@ mod cost;
 mod decision;
 mod options;
 mod outcomes;
+mod rank;
 mod sample;
 mod suite;
 #[cfg(test)]
@@ -42,9 +43,10 @@ pub use cost::{CostCompared, SuiteCost};
 pub use decision::Decision;
 pub use options::{CompareOptions, Metric};
 pub use outcomes::{OutcomesCompared, Passed};
+pub use rank::Undecided;
 pub use sample::{AgentSamples, Behaviour, Cost, CostKind, RunSample, RunsOfSide, Sides};
 pub use suite::SuiteOutcomes;
-pub use text::Row;
+pub use text::{Row, ShownAgents};
 
 /// The version of a comparison as JSON.
 pub const FORMAT: &str = "compare/1.0";

@@ -1,6 +1,7 @@
 //! Comparisons: what must never be a silent pass, and what never changes a number.
 
 mod example;
+mod shown;
 
 use super::*;
 use proptest::prelude::*;
@@ -86,13 +87,19 @@ fn too_few_runs_are_no_pass() {
     let comparison = of_outcomes(&[(2, 1, 2), (2, 2, 2)]);
     assert_eq!(comparison.exit_status(), 3);
     assert_eq!(
-        comparison.text(),
+        comparison.text(ShownAgents::All),
         "\
-agent        passed        tokens                     behaviour     verdict
-agent_000    2/2 → 1/2     unknown                    unknown       too few runs p cannot be below 0.0625, and 0.0125 is needed: 2 of 2 runs passed before, so a fall to none shows with 4 on each side
-agent_001    2/2 → 2/2     unknown                    unknown       too few runs p cannot be below 0.0625, and 0.0125 is needed: 2 of 2 runs passed before, so a fall to none shows with 4 on each side
-all 2        −25.0 points  unknown                    unknown       too few runs p cannot be below 0.0278, and 0.025 is needed
-cannot tell: 2 runs are too few, you need 4 on each side for a fall to none to show, and more for less. Exit status 3.
+None of 2 agents is shown to be worse, 2 cannot be told yet: 2 more runs each would decide.
+
+of each agent, regressed is p ≤ 0.0125 and a loss of 10 points or more
+
+agent      passed        tokens   behaviour  verdict
+agent_000  2/2 → 1/2     unknown  unknown    too few runs: 2 more each
+agent_001  2/2 → 2/2     unknown  unknown    too few runs: 2 more each
+all 2      −25.0 points  unknown  unknown    too few runs
+all 2: p cannot be below 0.0278, and 0.025 is needed
+cannot tell: 2 runs are too few, you need 4 on each side for a fall to none to show, and more for
+less. Exit status 3.
 "
     );
     let allowed = CompareOptions {
@@ -101,9 +108,11 @@ cannot tell: 2 runs are too few, you need 4 on each side for a fall to none to s
     };
     let comparison = compare(&outcomes_only(&[(2, 1, 2), (2, 2, 2)]), &allowed);
     assert_eq!(comparison.exit_status(), 0);
-    assert!(comparison.text().ends_with(
-        "cannot tell: 2 runs are too few, you need 4 on each side for a fall to none to show, and more for less (allowed by `inconclusive: pass`). Exit status 0.\n"
-    ));
+    let last = comparison.notes().pop().unwrap();
+    assert_eq!(
+        last,
+        "cannot tell: 2 runs are too few, you need 4 on each side for a fall to none to show, and more for less (allowed by `inconclusive: pass`). Exit status 0."
+    );
 }
 
 /// What was too bad to become worse could become better, and did: that is told.
@@ -113,7 +122,7 @@ fn what_improved_was_told() {
         let comparison = of_outcomes(agents);
         assert_eq!(comparison.decision, Decision::Holds, "{agents:?}");
         assert_eq!(comparison.exit_status(), 0);
-        let text = comparison.text();
+        let text = comparison.text(ShownAgents::All);
         assert!(text.contains("\n0 regressed, 1 improved"), "{text}");
         assert!(text.ends_with(". Exit status 0.\n"), "{text}");
     }
@@ -121,7 +130,7 @@ fn what_improved_was_told() {
     let together = of_outcomes(&[(0, 3, 4), (0, 3, 4), (0, 3, 4), (0, 3, 4)]);
     let suite = together.suite.outcomes.unwrap();
     assert_eq!(suite.finding, MetricFinding::Improved);
-    let text = together.text();
+    let text = together.text(ShownAgents::All);
     assert_eq!(together.exit_status(), 0, "{text}");
     assert!(
         text.contains("; the suite improved. Exit status 0.\n"),
@@ -134,15 +143,16 @@ fn what_improved_was_told() {
 fn enough_runs_of_which_too_few_passed_are_not_called_too_few() {
     let comparison = of_outcomes(&[(1, 1, 8)]);
     assert_eq!(comparison.exit_status(), 3);
-    let text = comparison.text();
+    let text = comparison.text(ShownAgents::All);
     assert!(
-        text.contains(
-            ": 1 of 8 runs passed before, so a fall to none shows with 46 on each side\n"
-        ),
+        text.contains("1 cannot be told yet: about 38 more runs would\ndecide."),
         "{text}"
     );
-    let last = "cannot tell: 1 of 8 runs of the baseline passed, too few for a loss to show. Exit status 3.\n";
-    assert!(text.ends_with(last), "{text}");
+    let last = comparison.notes().pop().unwrap();
+    assert_eq!(
+        last,
+        "cannot tell: 1 of 8 runs of the baseline passed, too few for a loss to show; about 46 on each side show a fall to none. Exit status 3."
+    );
 }
 
 #[test]
@@ -151,13 +161,13 @@ fn what_cannot_be_judged_is_said() {
     assert_eq!(nothing.exit_status(), 3);
     assert!(
         nothing
-            .text()
+            .text(ShownAgents::All)
             .contains("cannot tell: no run of the baseline passed: there is nothing to lose.")
     );
     let empty = of_outcomes(&[]);
     assert_eq!(
-        empty.text(),
-        "cannot tell: no agent has comparable runs on both sides. Exit status 3.\n"
+        empty.text(ShownAgents::All),
+        "Nothing could be compared.\n\ncannot tell: no agent has comparable runs on both sides. Exit status 3.\n"
     );
     let unknown = vec![both(
         "a",
@@ -168,7 +178,7 @@ fn what_cannot_be_judged_is_said() {
     assert_eq!(unknown.exit_status(), 3);
     assert!(
         unknown
-            .text()
+            .text(ShownAgents::All)
             .contains("no agent's outcomes are known on both sides")
     );
 }
@@ -193,9 +203,17 @@ fn what_is_not_judged_is_left_out_and_told() {
     let none = both("b", runs(6, 0), runs(0, 6));
     let found = compare(&[some, none.clone()], &CompareOptions::default());
     assert_eq!(found.exit_status(), 3);
-    assert!(found.text().contains(
-        "cannot tell: 1 agent has no run that is judged any more, so nothing shows that it did not get worse."
-    ));
+    assert_eq!(
+        found.notes().pop().unwrap(),
+        "cannot tell: 1 agent has no run that is judged any more, so nothing shows that it did not get worse. Exit status 3."
+    );
+    let text = found.text(ShownAgents::WithFinding);
+    for line in [
+        "`a`: left out, as nothing was judged: 0 of 6 runs before, 1 of 6 now\n",
+        "`b`: left out, as nothing was judged: 0 of 6 runs before, 6 of 6 now\n",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
     let burden = CompareOptions::default().with_require_not_worse(true);
     assert_eq!(compare(&[none], &burden).exit_status(), 1);
 
@@ -204,7 +222,7 @@ fn what_is_not_judged_is_left_out_and_told() {
     assert_eq!(found.exit_status(), 3);
     assert!(
         found
-            .text()
+            .text(ShownAgents::All)
             .contains("known on both sides; of too many runs nothing was judged.")
     );
 }
@@ -241,8 +259,11 @@ fn agents_on_one_side_and_of_other_prompts_are_listed_and_never_judged() {
     ];
     let comparison = compare(&listed, &CompareOptions::default());
     assert_eq!(
-        comparison.text(),
-        "unchanged: x\nnew: z\ndropped: y\nnot comparable: w\\u{1b}[31m\n  model: gpt-4o → gpt-5\nall unchanged: what can be compared is the same on both sides. Exit status 0.\n"
+        comparison.text(ShownAgents::All),
+        "Nothing changed: the recordings of 1 agent are the same on both sides, 1 is new, 1 is no longer\n\
+         asked for, 1 is not comparable.\n\n\
+         unchanged: x\nnew: z\ndropped: y\nnot comparable: w\\u{1b}[31m\n  model: gpt-4o → gpt-5\n\
+         all unchanged: what can be compared is the same on both sides. Exit status 0.\n"
     );
 }
 
@@ -250,16 +271,19 @@ fn agents_on_one_side_and_of_other_prompts_are_listed_and_never_judged() {
 #[test]
 fn an_agent_without_runs_is_never_a_silent_pass() {
     let gone = |agent: &str| AgentSamples::new(agent, Sides::Gone);
-    let told = "cannot tell: 1 agent has no runs any more, so nothing shows that it did not get worse. Exit status 3.\n";
+    let told = "cannot tell: 1 agent has no runs any more, so nothing shows that it did not get worse.\nExit status 3.\n";
     let unchanged = AgentSamples::new("x", Sides::Unchanged);
     let comparison = compare(&[unchanged, gone("y")], &CompareOptions::default());
-    assert_eq!(comparison.text(), format!("unchanged: x\ngone: y\n{told}"));
+    assert_eq!(
+        comparison.body(ShownAgents::All),
+        format!("unchanged: x\ngone: y\n{told}")
+    );
     let mut held = outcomes_only(&[(6, 6, 6)]);
     assert_eq!(compare(&held, &CompareOptions::default()).exit_status(), 0);
     held.push(gone("y"));
     assert!(
         compare(&held, &CompareOptions::default())
-            .text()
+            .text(ShownAgents::All)
             .ends_with(told)
     );
     held.push(gone("z"));
@@ -269,7 +293,7 @@ fn an_agent_without_runs_is_never_a_silent_pass() {
     let passes = compare(&held, &options.with_inconclusive_passes(true));
     let told =
         "cannot tell: 2 agents have no runs any more, so nothing shows that they did not get worse";
-    assert!(passes.text().contains(told) && passes.exit_status() == 0);
+    assert!(passes.notes().pop().unwrap().contains(told) && passes.exit_status() == 0);
     let mut worse = outcomes_only(&[(6, 0, 6)]);
     worse.push(gone("y"));
     assert_eq!(compare(&worse, &CompareOptions::default()).exit_status(), 1);
@@ -366,8 +390,8 @@ fn behaviour_fails_only_where_it_is_asked_to() {
     assert_eq!(comparison.exit_status(), 1);
     assert!(
         comparison
-            .text()
-            .contains("other tools p 0.0022, outcomes: no evidence")
+            .text(ShownAgents::All)
+            .contains("  other tools p 0.0022\n")
     );
 }
 
@@ -424,7 +448,7 @@ fn arguments_that_changed_are_described() {
     let comparison = compare(&[both("a", before, now)], &CompareOptions::default());
     let line =
         "new argument `find.q` in 1 of 2, lost argument `find.old`, `find.limit` was `5`, is `9`";
-    assert!(comparison.text().contains(line), "{}", comparison.text());
+    assert_eq!(comparison.rows()[1].described.as_deref(), Some(line));
 }
 
 proptest! {
@@ -448,6 +472,10 @@ proptest! {
         let agents: Vec<_> = agents.iter().map(|(before, more)| (*before, (before + more).min(4), 4)).collect();
         let comparison = of_outcomes(&agents);
         prop_assert_ne!(comparison.exit_status(), 1);
-        prop_assert_eq!(comparison.text().lines().count(), agents.len() + 3);
+        let rows = comparison.agents.iter().filter(|agent| {
+            let text = comparison.body(ShownAgents::All);
+            text.lines().filter(|line| line.starts_with(&agent.agent)).count() == 1
+        });
+        prop_assert_eq!(rows.count(), agents.len());
     }
 }

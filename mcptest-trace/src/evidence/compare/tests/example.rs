@@ -2,50 +2,81 @@
 
 use super::*;
 
+const HEADLINE: &str = "1 of 4 agents got worse (`a_refund`: 6 of 6 → 1 of 6), 1 costs 45% more tokens (`b_search`), \
+     1 calls other tools (`d_cancel`), 1 got better (`c_book`: 0 of 6 → 6 of 6).";
+
 #[test]
 fn the_four_agents_as_text() {
     let comparison = compare(&four(), &CompareOptions::default());
+    assert_eq!(comparison.headline(), HEADLINE);
+    for shown in [ShownAgents::WithFinding, ShownAgents::All] {
+        assert_eq!(
+            comparison.body(shown),
+            "\
+of each agent, regressed is p ≤ 0.00625 and a loss of 10 points or more; costlier is p ≤ 0.00625 and
+  20% or more tokens than before
+
+agent     passed       tokens              behaviour      verdict
+a_refund  6/6 → 1/6    ×1.00 [0.98, 1.03]  same           regressed p 0.0032
+b_search  5/6 → 5/6    ×1.45 [1.43, 1.46]  same           costlier p 0.0011
+c_book    0/6 → 6/6    ×1.00 [0.98, 1.02]  same           improved p 0.0002
+d_cancel  6/6 → 4/6    ×1.00 [0.98, 1.03]  other p 0.002  no evidence (87 points would show)
+all 4     −4.2 points  ×1.10 [0.82, 1.47]  other p 0.002  no evidence p 0.50
+`d_cancel`: new `close` in 6 of 6, lost `cancel`
+all 4: a mean drop of 37.9 points would have been noticed
+2 regressed, 1 improved. Exit status 1.
+"
+        );
+    }
+}
+
+#[test]
+fn the_four_agents_as_markdown() {
+    let text = compare(&four(), &CompareOptions::default()).markdown();
+    let head = format!("**{HEADLINE}**\n");
     assert_eq!(
-        comparison.text(),
-        "\
-agent        passed        tokens                     behaviour     verdict
-a_refund     6/6 → 1/6     ×1.00 [0.98, 1.03]         same          regressed   p 0.0032 ≤ 0.00625, 83 points
-b_search     5/6 → 5/6     ×1.45 [1.43, 1.46]         same          costlier    p 0.0011, outcomes: no evidence
-c_book       0/6 → 6/6     ×1.00 [0.98, 1.02]         same          improved    p 0.0002
-d_cancel     6/6 → 4/6     ×1.00 [0.98, 1.03]         other p 0.002 no evidence a drop of 87 points would have been noticed
-             new `close` in 6 of 6, lost `cancel`
-all 4        −4.2 points   ×1.10 [0.82, 1.47]         other p 0.002 no evidence p 0.50; 37.9 points would have been noticed
+        text,
+        head + "
+| agent | passed | tokens | behaviour | verdict |
+|---|---|---|---|---|
+| ❌ `a_refund` | 6/6 → 1/6 | ×1.00 \\[0.98, 1.03\\] | same | regressed p 0.0032 |
+| ❌ `b_search` | 5/6 → 5/6 | ×1.45 \\[1.43, 1.46\\] | same | costlier p 0.0011 |
+| 🔎 `c_book` | 0/6 → 6/6 | ×1.00 \\[0.98, 1.02\\] | same | improved p 0.0002 |
+| 🔎 `d_cancel` | 6/6 → 4/6 | ×1.00 \\[0.98, 1.03\\] | other p 0.002 | no evidence (87 points would show) |
+| all 4 | −4.2 points | ×1.10 \\[0.82, 1.47\\] | other p 0.002 | no evidence p 0.50 |
+
+`d_cancel`: new `close` in 6 of 6, lost `cancel`
+
+of each agent, regressed is p ≤ 0.00625 and a loss of 10 points or more; costlier is p ≤ 0.00625 and 20% or more tokens than before
+
+all 4: a mean drop of 37.9 points would have been noticed
+
 2 regressed, 1 improved. Exit status 1.
 "
     );
 }
 
 #[test]
-fn the_four_agents_as_markdown() {
-    let text = compare(&four(), &CompareOptions::default()).markdown();
-    assert_eq!(
-        text,
-        "\
-| agent | passed | tokens | behaviour | verdict |
-|---|---|---|---|---|
-| `a_refund` | 6/6 → 1/6 | ×1.00 [0.98, 1.03] | same | regressed p 0.0032 ≤ 0.00625, 83 points |
-| `b_search` | 5/6 → 5/6 | ×1.45 [1.43, 1.46] | same | costlier p 0.0011, outcomes: no evidence |
-| `c_book` | 0/6 → 6/6 | ×1.00 [0.98, 1.02] | same | improved p 0.0002 |
-| `d_cancel` | 6/6 → 4/6 | ×1.00 [0.98, 1.03] | other p 0.002 | no evidence a drop of 87 points would have been noticed<br>new `close` in 6 of 6, lost `cancel` |
-| all 4 | −4.2 points | ×1.10 [0.82, 1.47] | other p 0.002 | no evidence p 0.50; 37.9 points would have been noticed |
-
-2 regressed, 1 improved. Exit status 1.
-"
-    );
-    let hostile = vec![both("a|b`<i>", side(6, 10, "x|y"), side(6, 10, "z\n"))];
+fn names_and_tools_of_others_are_no_markup() {
+    let now = side(6, 10, "@team #7 ![x](y) `z` |\n<b>");
+    let hostile = vec![
+        both("a|b`<i>", side(6, 10, "x|y"), now),
+        AgentSamples::new("<script>@all", Sides::New),
+    ];
     let text = compare(&hostile, &CompareOptions::default()).markdown();
+    let row = text.lines().find(|row| row.contains("a\\|bʼ<i>"));
+    let row = row.unwrap_or_else(|| panic!("{text}"));
+    assert!(row.starts_with("| 🔎 `a\\|bʼ<i>` |"), "{row}");
+    let unescaped = row.replace("\\|", "");
+    assert_eq!(unescaped.matches('|').count(), 6, "{row}");
     assert!(
-        text.lines()
-            .nth(2)
-            .is_some_and(|row| row.starts_with("| `a\\|bʼ<i>` |")),
+        text.contains("new `@team #7 ![x](y) ʼzʼ |\\n<b>` in 6 of 6"),
         "{text}"
     );
-    assert!(text.contains("lost `x\\|y`"));
+    assert!(
+        text.contains("- new: &lt;script&gt;@<!-- -->all\n"),
+        "{text}"
+    );
 }
 
 #[test]

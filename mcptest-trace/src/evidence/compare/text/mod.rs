@@ -2,16 +2,34 @@
 
 use serde::Serialize;
 
-use crate::text::escape_line;
+use crate::text::{COLUMNS, counted, ended, escape_line, width, wrapped};
 
 mod described;
 mod format;
+mod headline;
+mod markdown;
+mod names;
 mod row;
+mod short;
 
+use super::rank::Rank;
 use super::{AgentComparison, Chosen, Comparison, Decision, Metric, MetricFinding};
+use names::Names;
+use short::ShortRow;
 
-/// The least width of each column but the last, without the space after it.
-const WIDTHS: [usize; 4] = [12, 13, 26, 13];
+/// Which agents a text has rows of.
+///
+/// A closed set: whoever matches on it need not expect another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShownAgents {
+    /// Those of which something was found; the others are counted.
+    WithFinding,
+    /// All.
+    All,
+}
+
+/// So many agents of a kind are listed where not all are asked for.
+const LISTED: usize = 4;
 
 /// A row of the table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -33,60 +51,122 @@ impl Row {
 }
 
 impl Comparison {
-    /// The table and the last line that people read of a command.
+    /// All that people read of a command, but for what the sides are: the [headline](Self::headline) first,
+    /// the exit status last.
     ///
     /// ```
-    /// use mcptest_trace::evidence::compare::{CompareOptions, compare};
+    /// use mcptest_trace::evidence::compare::{CompareOptions, ShownAgents, compare};
     ///
     /// let nothing = compare(&[], &CompareOptions::default());
-    /// assert_eq!(nothing.shown(), "cannot tell: no agent has comparable runs on both sides.");
-    /// assert_eq!(nothing.text(), format!("{} Exit status 3.\n", nothing.shown()));
+    /// assert_eq!(
+    ///     nothing.text(ShownAgents::All),
+    ///     "Nothing could be compared.\n\n\
+    ///      cannot tell: no agent has comparable runs on both sides. Exit status 3.\n"
+    /// );
     /// ```
     #[must_use]
-    pub fn text(&self) -> String {
-        format!("{} {}\n", self.shown(), self.status())
+    pub fn text(&self, agents: ShownAgents) -> String {
+        let head = wrapped(&self.headline(), 0);
+        format!("{head}\n\n{}", self.body(agents))
+    }
+
+    /// The same without the headline: the table, what stands below it, and the exit status.
+    #[must_use]
+    pub fn body(&self, agents: ShownAgents) -> String {
+        let summary = wrapped(&self.summary(), 0);
+        let (status, taken) = (self.status(), summary.lines().last().map_or(0, width));
+        let gap = if taken + 1 + width(&status) <= COLUMNS {
+            ' '
+        } else {
+            '\n'
+        };
+        format!("{}{summary}{gap}{status}\n", self.table(agents))
     }
 
     fn status(&self) -> String {
         format!("Exit status {}.", self.exit_status())
     }
 
-    /// The same without the exit status, for what is no command: without a line break at the end.
+    /// All agents without the exit status, for what is no command: without a line break at the end.
     #[must_use]
     pub fn shown(&self) -> String {
-        let rows = self.rows();
-        let mut widths = WIDTHS;
-        for Row { cells, .. } in &rows {
-            for (width, cell) in widths.iter_mut().zip(cells) {
-                *width = (*width).max(cell.chars().count());
+        self.table(ShownAgents::All) + &wrapped(&self.summary(), 0)
+    }
+
+    /// The table with what stands below it, each line with its end.
+    fn table(&self, shown: ShownAgents) -> String {
+        let names = Names::of(self);
+        let mut lines = Vec::new();
+        let agents = self.ranked();
+        let folded = self.folded(shown);
+        let is_shown = |agent: &&&AgentComparison| {
+            folded.is_none() || agent.rank(&self.options) != Rank::Quiet
+        };
+        let listed: Vec<&AgentComparison> = agents.iter().filter(is_shown).copied().collect();
+        if !agents.is_empty() {
+            lines.extend(self.rule().map(|rule| wrapped(&rule, 2) + "\n"));
+            let mut rows = vec![ShortRow::head(self)];
+            rows.extend(listed.iter().map(|agent| ShortRow::of(agent, self, &names)));
+            rows.push(ShortRow::of_all(self));
+            lines.extend(short::lines(&rows));
+        }
+        for agent in &listed {
+            for line in details(agent, &names) {
+                lines.push(match shown {
+                    ShownAgents::All => wrapped(&line, 2),
+                    ShownAgents::WithFinding => ended(&line, COLUMNS),
+                });
             }
         }
-        // A long verdict or a wide cell of one row may stick out; names must not.
-        for (width, least) in widths.iter_mut().zip(WIDTHS).skip(1) {
-            *width = (*width).min(least + 8);
+        lines.extend(folded);
+        lines.extend(self.facts(shown).iter().map(|fact| wrapped(fact, 2)));
+        lines.iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    /// The agents, those that ask most to be looked at first.
+    fn ranked(&self) -> Vec<&AgentComparison> {
+        let mut agents: Vec<&AgentComparison> = self.agents.iter().collect();
+        agents.sort_by_key(|agent| agent.rank(&self.options));
+        agents
+    }
+
+    /// The agents of which nothing was found, in a line; nothing where they have rows: where all are asked for,
+    /// and where it is only one.
+    fn folded(&self, shown: ShownAgents) -> Option<String> {
+        if shown == ShownAgents::All {
+            return None;
         }
-        let mut text = String::new();
-        for Row { cells, described } in &rows {
-            let mut line = String::new();
-            for (place, cell) in cells.iter().enumerate() {
-                let width = widths.get(place).copied().unwrap_or(0);
-                line.push_str(&format!("{cell:<width$} "));
+        let quiet = self.quiet_counts();
+        let count: usize = quiet.iter().map(|(_, count)| count).sum();
+        let kinds: Vec<String> = quiet
+            .iter()
+            .map(|(word, count)| format!("{count} {word}"))
+            .collect();
+        (count > 1).then(|| {
+            format!(
+                "{} without a finding (`--all` shows them): {}",
+                counted(count, "agent"),
+                kinds.join(", ")
+            )
+        })
+    }
+
+    /// Why nothing was found of agents, and of how many.
+    fn quiet_counts(&self) -> Vec<(&'static str, usize)> {
+        let mut counts: Vec<(&str, usize)> = Vec::new();
+        for agent in &self.agents {
+            if agent.rank(&self.options) != Rank::Quiet {
+                continue;
             }
-            text.push_str(line.trim_end());
-            text.push('\n');
-            if let Some(described) = described {
-                text.push_str(&format!(
-                    "{:indent$}{described}\n",
-                    "",
-                    indent = widths[0] + 1
-                ));
+            let word = agent
+                .finding(Metric::Outcomes)
+                .map_or("no difference", MetricFinding::as_str);
+            match counts.iter_mut().find(|(known, _)| *known == word) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((word, 1)),
             }
         }
-        for fact in self.facts() {
-            text.push_str(&fact);
-            text.push('\n');
-        }
-        text + &self.summary()
+        counts
     }
 
     /// The table: its head, a row an agent in the order of [`agents`](Self::agents), and one of all of
@@ -111,14 +191,14 @@ impl Comparison {
     /// comes to, last.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = self.facts();
+        let mut notes = self.facts(ShownAgents::All);
         notes.push(format!("{} {}", self.summary(), self.status()));
         notes
     }
 
     /// Whose runs were not compared and why, and what numbers are less than they seem.
-    fn facts(&self) -> Vec<String> {
-        let mut notes = Vec::new();
+    fn facts(&self, shown: ShownAgents) -> Vec<String> {
+        let mut notes: Vec<String> = row::suite_power(&self.suite).into_iter().collect();
         let intervals = self.agents.iter().filter_map(without_interval);
         let mut intervals: Vec<(usize, usize)> = intervals.collect();
         intervals.sort_unstable();
@@ -144,10 +224,7 @@ impl Comparison {
             ("gone", &self.gone),
             ("dropped", &self.dropped),
         ] {
-            if !agents.is_empty() {
-                let names: Vec<_> = agents.iter().map(|agent| escape_line(agent)).collect();
-                notes.push(format!("{what}: {}", names.join(", ")));
-            }
+            notes.extend(listing(what, agents, shown));
         }
         for Chosen { agent, lost } in &self.chosen {
             let agent = escape_line(agent);
@@ -155,11 +232,18 @@ impl Comparison {
                 "{agent}: {lost} recordings of the baseline are gone; those that are left are a choice of runs, which is no sample"
             ));
         }
-        for agent in &self.not_comparable {
+        let most = match shown {
+            ShownAgents::All => usize::MAX,
+            ShownAgents::WithFinding => LISTED,
+        };
+        for agent in self.not_comparable.iter().take(most) {
             notes.push(format!("not comparable: {}", escape_line(&agent.agent)));
             let lines = agent.differences.iter();
             notes.extend(lines.map(|line| format!("  {}", escape_line(line))));
         }
+        let others = self.not_comparable.iter().skip(most);
+        let others: Vec<String> = others.map(|agent| agent.agent.clone()).collect();
+        notes.extend(listing("not comparable as well", &others, shown));
         notes
     }
 
@@ -221,40 +305,30 @@ impl Comparison {
         }
         said + "."
     }
+}
 
-    /// The same as a table in Markdown, for a pull request.
-    #[must_use]
-    pub fn markdown(&self) -> String {
-        let mut text = String::new();
-        let rows = self.rows();
-        let last = rows.len().saturating_sub(1);
-        for (place, Row { cells, described }) in rows.iter().enumerate() {
-            let [agent, others @ .., verdict] = cells;
-            let agent = if place == 0 || place == last {
-                agent.clone()
-            } else {
-                format!("`{}`", agent.replace('`', "ʼ"))
-            };
-            // The verdict's word is padded for the other table.
-            let mut verdict = verdict.split_whitespace().collect::<Vec<_>>().join(" ");
-            if let Some(described) = described {
-                verdict.push_str(&format!("<br>{described}"));
-            }
-            let cells = std::iter::once(agent)
-                .chain(others.iter().cloned())
-                .chain([verdict]);
-            let cells: Vec<String> = cells.map(|cell| cell.replace('|', "\\|")).collect();
-            text.push_str(&format!("| {} |\n", cells.join(" | ")));
-            if place == 0 {
-                text.push_str("|---|---|---|---|---|\n");
-            }
-        }
-        for note in self.notes() {
-            let gap = if text.is_empty() { "" } else { "\n" };
-            text.push_str(&format!("{gap}{}\n", note.replace('<', "&lt;")));
-        }
-        text
+/// Agents by their stems, after what they have in common; nothing where there is none.
+fn listing(what: &str, agents: &[String], shown: ShownAgents) -> Option<String> {
+    let most = match shown {
+        ShownAgents::All => agents.len(),
+        ShownAgents::WithFinding => LISTED,
+    };
+    let first = agents.iter().take(most);
+    let mut names: Vec<String> = first.map(|agent| escape_line(agent).into_owned()).collect();
+    if agents.len() > most {
+        names.push(format!("{} more", agents.len() - most));
     }
+    (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")))
+}
+
+/// What there is to say of an agent besides its row, a line each.
+fn details(agent: &AgentComparison, names: &Names) -> Vec<String> {
+    let name = names.quoted(&agent.agent);
+    let left_out = agent.unjudged.map(|[before, now]| {
+        format!("{name}: left out, as nothing was judged: {before} runs before, {now} now")
+    });
+    let described = described::line(agent).map(|line| format!("{name}: {line}"));
+    left_out.into_iter().chain(described).collect()
 }
 
 fn without_interval(agent: &AgentComparison) -> Option<(usize, usize)> {

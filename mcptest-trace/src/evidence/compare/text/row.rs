@@ -28,11 +28,11 @@ pub(super) fn of_agent(agent: &AgentComparison, comparison: &Comparison) -> [Str
     ]
 }
 
-fn unknown() -> String {
+pub(super) fn unknown() -> String {
     "unknown".to_owned()
 }
 
-fn cost_cell(cost: &CostCompared) -> String {
+pub(super) fn cost_cell(cost: &CostCompared) -> String {
     let Some(ratio) = cost.ratio else {
         return format!("{} → {}", cost.baseline, cost.candidate);
     };
@@ -47,7 +47,7 @@ fn ratio_cell(ratio: f64, interval: Option<(f64, f64)>) -> String {
     }
 }
 
-fn behaviour_cell(behaviour: &BehaviourCompared) -> String {
+pub(super) fn behaviour_cell(behaviour: &BehaviourCompared) -> String {
     let differs = |energy: f64| energy.abs() > 1e-9;
     if behaviour.other {
         format!("other p {}", p_of_three(behaviour.tools.p))
@@ -182,11 +182,52 @@ pub(super) fn of_suite(comparison: &Comparison) -> [String; 5] {
     ]
 }
 
-fn suite_verdict(suite: &SuiteComparison) -> String {
-    let noticed = |drop: Option<f64>| match drop {
-        Some(drop) => format!("{drop:.1} points would have been noticed"),
+/// What was found of all agents together, in few words.
+pub(super) fn suite_word(suite: &SuiteComparison) -> String {
+    let outcomes = suite.outcomes.as_ref().map(|found| {
+        let word = found.finding.as_str();
+        match (found.finding, found.share) {
+            (_, None) => "the agent's own test decides".to_owned(),
+            (MetricFinding::Improved, _) => format!("{word} p {}", p_of_verdict(found.p_better)),
+            (MetricFinding::Regressed | MetricFinding::NoEvidence, _) => {
+                format!("{word} p {}", p_of_verdict(found.p_worse))
+            }
+            (MetricFinding::NothingToLose | MetricFinding::TooFewRuns, _) => word.to_owned(),
+        }
+    });
+    let cost = suite.cost.as_ref().and_then(|cost| {
+        let p = (cost.p_costlier, cost.p_cheaper);
+        cost_verdict(cost.finding, p)
+    });
+    let parts: Vec<String> = [outcomes, cost].into_iter().flatten().collect();
+    parts.join("; ")
+}
+
+/// What the test of all agents together could have found; nothing where it found something.
+pub(super) fn suite_power(suite: &SuiteComparison) -> Option<String> {
+    let found = suite.outcomes.as_ref()?;
+    let (share, agents) = (found.share?, found.agents);
+    match found.finding {
+        MetricFinding::TooFewRuns => Some(format!(
+            "all {agents}: p cannot be below {}, and {} is needed",
+            significant(found.smallest_p),
+            significant(share)
+        )),
+        MetricFinding::NoEvidence => {
+            Some(format!("all {agents}: {}", noticed(found.noticeable_drop)))
+        }
+        _ => None,
+    }
+}
+
+fn noticed(drop: Option<f64>) -> String {
+    match drop {
+        Some(drop) => format!("a mean drop of {drop:.1} points would have been noticed"),
         None => "no drop would have been noticed".to_owned(),
-    };
+    }
+}
+
+fn suite_verdict(suite: &SuiteComparison) -> String {
     let mut parts = Vec::new();
     if let Some(found) = &suite.outcomes {
         let p = p_of_verdict(found.p_worse);

@@ -1,0 +1,105 @@
+//! Which runs to record where nothing can be told with those that there are.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use mcptest_suite::escape_line;
+use mcptest_trace::evidence::compare::Undecided;
+
+/// So many agents are named.
+const NAMED: usize = 2;
+
+/// How an agent is recorded.
+#[derive(Debug, Clone)]
+pub(super) struct Recorded {
+    /// The file of its suite, as it is shown.
+    pub(super) suite: String,
+    /// What the cases of the suite begin with.
+    pub(super) suite_name: String,
+    /// The agent's own case.
+    pub(super) case: String,
+    /// Its runs before and now.
+    pub(super) runs: [usize; 2],
+}
+
+/// Runs that would decide on agents of one suite, and how they are recorded.
+#[derive(Debug, Clone)]
+pub(super) struct MoreRuns {
+    recorded: Recorded,
+    needed: u64,
+    more: [u64; 2],
+    certain: bool,
+    agents: Vec<String>,
+}
+
+/// What would decide on those of which nothing can be told, agents of one suite that need the same together.
+pub(super) fn more_runs(
+    undecided: &[Undecided],
+    recorded: &BTreeMap<String, Recorded>,
+) -> Vec<MoreRuns> {
+    let mut found: BTreeMap<_, MoreRuns> = BTreeMap::new();
+    for agent in undecided {
+        let Some(how) = recorded.get(&agent.agent) else {
+            continue;
+        };
+        let key = (&how.suite, agent.needed, agent.more, how.runs);
+        let entry = found.entry(key).or_insert_with(|| MoreRuns {
+            recorded: how.clone(),
+            needed: agent.needed,
+            more: agent.more,
+            certain: true,
+            agents: Vec::new(),
+        });
+        entry.certain &= agent.certain;
+        entry.agents.push(how.case.clone());
+    }
+    found.into_values().collect()
+}
+
+impl fmt::Display for MoreRuns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            recorded,
+            needed,
+            more: [before, now],
+            ..
+        } = self;
+        let first = self.agents.iter().take(NAMED);
+        let mut names: Vec<String> = first.map(|case| quoted(case)).collect();
+        if self.agents.len() > NAMED {
+            names.push(format!("{} more", self.agents.len() - NAMED));
+        }
+        let about = if self.certain { "" } else { "about " };
+        write!(
+            f,
+            "{}: with {about}{needed} runs on each side a fall to none would show",
+            names.join(", ")
+        )?;
+        let filter = match &self.agents[..] {
+            [one] => one.clone(),
+            _ => format!("{}::", recorded.suite_name),
+        };
+        let runs = recorded.runs[1] as u64 + now;
+        let command = format!("cargo mcptest record {}", escape_line(&filter));
+        let suite = escape_line(&recorded.suite);
+        match (before, now) {
+            (0, _) => write!(
+                f,
+                "; `runs: {runs}` in {suite} and `{command}` record {now} more"
+            ),
+            (_, 0) => write!(
+                f,
+                "; the baseline needs {before} more: record them where it comes from, with `{command}`"
+            ),
+            (before, now) => write!(
+                f,
+                "; `runs: {runs}` in {suite} and `{command}` record {now} more, and the baseline needs {before} more"
+            ),
+        }
+    }
+}
+
+/// A name from outside, as code.
+fn quoted(name: &str) -> String {
+    format!("`{}`", escape_line(name).replace('`', "ʼ"))
+}

@@ -1,0 +1,128 @@
+//! Which agents there is something to say of.
+
+use serde::Serialize;
+
+use super::{AgentComparison, CompareOptions, Comparison, Metric, MetricFinding};
+
+/// How much an agent asks to be looked at, most first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    /// Something that fails was found.
+    Red,
+    /// Something was found that does not fail.
+    Told,
+    /// Nothing was found.
+    Quiet,
+}
+
+/// An agent of which nothing can be told with the runs that there are, and how many more would do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Undecided {
+    /// The stem of its recordings.
+    pub agent: String,
+    /// Runs on each side from which on a fall to no pass shows.
+    pub needed: u64,
+    /// How many more that are, before and now.
+    pub more: [u64; 2],
+    /// Whether that is for certain; else it is about so many, with probability 0.8, as some of the baseline's
+    /// runs fail.
+    pub certain: bool,
+}
+
+impl Undecided {
+    /// How many more runs the side with fewer of them needs.
+    #[must_use]
+    pub fn most(&self) -> u64 {
+        let [before, now] = self.more;
+        before.max(now)
+    }
+}
+
+impl AgentComparison {
+    pub(super) fn rank(&self, options: &CompareOptions) -> Rank {
+        let metrics = [Metric::Outcomes, Metric::Cost, Metric::Behaviour];
+        let is_found = |metric: &Metric| {
+            matches!(
+                self.finding(*metric),
+                Some(MetricFinding::Regressed | MetricFinding::Improved)
+            )
+        };
+        let unknown = self.outcomes.is_none() && options.fail_on.contains(&Metric::Outcomes);
+        let other = self.behaviour.as_ref().is_some_and(|it| it.other);
+        if self.regressed(options) {
+            Rank::Red
+        } else if metrics.iter().any(is_found) || unknown || other || self.unjudged.is_some() {
+            Rank::Told
+        } else {
+            Rank::Quiet
+        }
+    }
+
+    /// How many more runs would decide, where there are too few.
+    #[must_use]
+    pub fn undecided(&self) -> Option<Undecided> {
+        let found = self.outcomes.as_ref()?;
+        if found.finding != MetricFinding::TooFewRuns {
+            return None;
+        }
+        // About so many may be there already, and were too few.
+        let needed = found.runs_for_all().max(super::wide(found.runs()) + 1);
+        let more = [found.baseline, found.candidate]
+            .map(|side| needed.saturating_sub(super::wide(side.runs)));
+        Some(Undecided {
+            agent: self.agent.clone(),
+            needed,
+            more,
+            certain: found.baseline.passed == found.baseline.runs,
+        })
+    }
+}
+
+impl Comparison {
+    /// Whose runs are too few to tell anything, and how many more would do.
+    ///
+    /// ```
+    /// use mcptest_trace::evidence::compare::{AgentSamples, CompareOptions, RunSample, Sides, compare};
+    ///
+    /// let runs = || vec![RunSample::with_outcome(true)];
+    /// let agent = AgentSamples::new("refund", Sides::Both { baseline: runs(), candidate: runs() });
+    /// let undecided = compare(&[agent], &CompareOptions::default()).undecided();
+    /// assert_eq!((undecided[0].needed, undecided[0].more), (3, [2, 2]));
+    /// ```
+    #[must_use]
+    pub fn undecided(&self) -> Vec<Undecided> {
+        let agents = self.agents.iter();
+        agents.filter_map(AgentComparison::undecided).collect()
+    }
+
+    /// The stems of all agents that either side has.
+    pub(super) fn stems(&self) -> impl Iterator<Item = &str> {
+        let compared = self.agents.iter().map(|agent| &agent.agent);
+        let others = self.not_comparable.iter().map(|agent| &agent.agent);
+        let lists = [&self.unchanged, &self.new, &self.gone, &self.dropped];
+        compared
+            .chain(others)
+            .chain(lists.into_iter().flatten())
+            .map(String::as_str)
+    }
+
+    /// The same comparison, with the rows of some agents alone. Whatever all agents together come to, the
+    /// decision too, stays what it is.
+    #[must_use]
+    pub fn of_agents(&self, keep: impl Fn(&str) -> bool) -> Self {
+        let mut part = self.clone();
+        part.agents.retain(|agent| keep(&agent.agent));
+        part.not_comparable.retain(|agent| keep(&agent.agent));
+        part.chosen.retain(|agent| keep(&agent.agent));
+        for list in [
+            &mut part.unchanged,
+            &mut part.new,
+            &mut part.gone,
+            &mut part.dropped,
+        ] {
+            list.retain(|agent| keep(agent));
+        }
+        part
+    }
+}

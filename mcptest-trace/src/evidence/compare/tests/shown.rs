@@ -1,0 +1,189 @@
+//! What people read: it fits a terminal, it says first what counts, it leaves out what nobody asked for.
+
+use super::*;
+use crate::text::{COLUMNS, width};
+
+fn options() -> CompareOptions {
+    CompareOptions::default()
+}
+
+fn widest(text: &str) -> usize {
+    text.lines().map(width).max().unwrap_or_default()
+}
+
+#[test]
+fn no_line_is_wider_than_a_terminal() {
+    let long = format!("refund_{}_end", "very-".repeat(16));
+    let wide = "🛒".repeat(45);
+    let samples = vec![
+        both(
+            &format!("{long}__gpt-5"),
+            side(6, 1000, "a"),
+            side(1, 900_000, "b"),
+        ),
+        both(&wide, side(6, 3, "a"), side(0, 9_000_000, "b")),
+        both("c", side(6, 1000, "a"), side(6, 1000, "a")),
+        both("d", side(2, 1000, "a")[..2].to_vec(), side(2, 1000, "a")),
+    ];
+    let found = compare(&samples, &options());
+    for shown in [ShownAgents::WithFinding, ShownAgents::All] {
+        let text = found.body(shown);
+        assert!(widest(&text) <= COLUMNS, "{text}");
+    }
+    // What tells two long names apart may be at their ends.
+    let text = found.body(ShownAgents::All);
+    let row = text
+        .lines()
+        .find(|line| line.starts_with("refund_"))
+        .unwrap();
+    assert!(row.contains('…') && row.contains("_end  "), "{text}");
+    assert!(
+        row.ends_with("regressed p 0.0032; costlier p 0.0011"),
+        "{text}"
+    );
+    let emoji = text.lines().find(|line| line.starts_with('🛒')).unwrap();
+    assert_eq!(
+        width(row.split("6/6").next().unwrap()),
+        width(emoji.split("6/6").next().unwrap()),
+        "{text}"
+    );
+}
+
+#[test]
+fn agents_without_a_finding_are_a_line_together() {
+    let mut samples = outcomes_only(&[(6, 0, 6), (6, 6, 6), (6, 6, 6), (0, 0, 6)]);
+    samples.push(both(
+        "few",
+        side(6, 9, "a")[..1].to_vec(),
+        side(6, 9, "a")[..1].to_vec(),
+    ));
+    let found = compare(&samples, &options());
+    let text = found.body(ShownAgents::WithFinding);
+    assert!(
+        text.contains("\n4 agents without a finding (`--all` shows them): 2 no evidence, 1 nothing to lose, 1 too few runs\n"),
+        "{text}"
+    );
+    for (agent, rows) in [("agent_000", 1), ("agent_001", 0), ("few", 0)] {
+        let count = text.lines().filter(|line| line.starts_with(agent)).count();
+        assert_eq!(count, rows, "{agent} in\n{text}");
+    }
+    assert!(!found.body(ShownAgents::All).contains("--all"));
+    let headline = found.headline();
+    assert_eq!(
+        headline,
+        "1 of 5 agents got worse (`agent_000`: 6 of 6 → 0 of 6), all 5 agents together got worse (−20.0 points), \
+         1 cannot be told yet: 3 more runs would decide, \
+         1 had nothing to lose: no run of the baseline passed."
+    );
+}
+
+#[test]
+fn the_headline_of_what_is_not_compared() {
+    let agent = |name: &str, sides| AgentSamples::new(name, sides);
+    for (samples, headline) in [
+        (vec![], "Nothing could be compared."),
+        (
+            vec![agent("a", Sides::New), agent("b", Sides::New)],
+            "Nothing could be compared, 2 are new.",
+        ),
+        (
+            vec![agent("a", Sides::Gone)],
+            "Nothing could be compared, 1 is without runs now.",
+        ),
+        (
+            vec![agent("a", Sides::Unchanged), agent("b", Sides::Unchanged)],
+            "Nothing changed: the recordings of 2 agents are the same on both sides.",
+        ),
+    ] {
+        assert_eq!(compare(&samples, &options()).headline(), headline);
+    }
+    let one = compare(&outcomes_only(&[(6, 6, 6)]), &options());
+    assert_eq!(
+        one.headline(),
+        "The agent that is compared is not shown to be worse."
+    );
+}
+
+/// Agents that got worse together though none did alone are no good news.
+#[test]
+fn what_all_agents_come_to_together_is_in_the_headline() {
+    let found = compare(&outcomes_only(&[(4, 3, 4); 6]), &options());
+    assert_eq!(found.exit_status(), 1);
+    assert_eq!(
+        found.headline(),
+        "None of 6 agents is shown to be worse, all 6 agents together got worse (−25.0 points)."
+    );
+}
+
+/// The number of runs that is said to decide does.
+#[test]
+fn with_as_many_runs_as_it_says_a_fall_to_none_shows() {
+    for (agents, runs) in [(1, 1), (1, 2), (3, 2), (10, 3), (30, 2)] {
+        let few = compare(
+            &outcomes_only(&vec![(runs, runs, runs); agents]),
+            &options(),
+        );
+        let undecided = few.undecided();
+        assert_eq!(undecided.len(), agents);
+        let needed = usize::try_from(undecided[0].needed).unwrap();
+        assert_eq!(undecided[0].most(), (needed - runs) as u64);
+        let enough = |needed| {
+            let mut samples = vec![(needed, needed, needed); agents];
+            samples[0].1 = 0;
+            compare(&outcomes_only(&samples), &options())
+        };
+        let found = enough(needed);
+        assert_eq!(found.undecided(), [], "{agents} {runs}");
+        assert_eq!(
+            found.agents[0].finding(Metric::Outcomes),
+            Some(MetricFinding::Regressed)
+        );
+        assert!(!enough(needed - 1).undecided().is_empty());
+    }
+}
+
+#[test]
+fn models_are_named_where_an_agent_has_several() {
+    let samples = vec![
+        both("refund__gpt-5", side(6, 9, "a"), side(0, 9, "a")),
+        both("refund__opus", side(6, 9, "a"), side(0, 9, "a")),
+        both("search__opus", side(6, 9, "a"), side(0, 9, "a")),
+    ];
+    let found = compare(&samples, &options());
+    assert!(
+        found.headline().starts_with("3 of 3 agents got worse (`refund__gpt-5`: 6 of 6 → 0 of 6, `refund__opus`: 6 of 6 → 0 of 6, `search`: "),
+        "{}",
+        found.headline()
+    );
+}
+
+#[test]
+fn a_part_of_the_agents_has_its_own_rows_and_headline() {
+    let found = compare(&four(), &options());
+    let part = found.of_agents(|agent| agent == "c_book");
+    assert_eq!(
+        part.headline(),
+        "The agent that is compared is not shown to be worse, 1 got better (`c_book`: 0 of 6 → 6 of 6)."
+    );
+    assert_eq!(part.exit_status(), found.exit_status());
+    assert!(!part.markdown().contains("a_refund"));
+}
+
+proptest! {
+    #[test]
+    fn any_name_and_number_fits(
+        names in prop::collection::vec("\\PC{1,90}", 1..4),
+        tokens in 1..9_000_000_u64,
+        passes in 0..7_usize,
+    ) {
+        let samples: Vec<AgentSamples> = names
+            .iter()
+            .enumerate()
+            .map(|(place, name)| both(&format!("{place}{name}"), side(6, 10, "a"), side(passes, tokens, name)))
+            .collect();
+        let text = compare(&samples, &options()).body(ShownAgents::WithFinding);
+        let table = text.split("\n\n").nth(1).unwrap_or_default();
+        let rows: Vec<&str> = table.lines().take(samples.len() + 1).collect();
+        prop_assert!(rows.iter().all(|row| width(row) <= COLUMNS), "{}", text);
+    }
+}

@@ -1,0 +1,117 @@
+//! Columns of a terminal: a wide sign such as an emoji takes two.
+
+use unicode_segmentation::UnicodeSegmentation as _;
+use unicode_width::UnicodeWidthStr as _;
+
+/// How many columns a line has at the most.
+pub const COLUMNS: usize = 100;
+
+/// How many columns a text on one line takes.
+#[must_use]
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// A text of at most so many columns, with `…` in its middle where that leaves something out: names differ
+/// at their ends as often as at their beginnings.
+#[must_use]
+pub fn fitted(text: &str, most: usize) -> String {
+    if width(text) <= most {
+        return text.to_owned();
+    }
+    let signs: Vec<&str> = text.graphemes(true).collect();
+    let room = most.saturating_sub(1);
+    let (tail_room, mut head, mut tail) = (room / 2, String::new(), Vec::new());
+    let mut taken = 0;
+    for sign in signs.iter().rev() {
+        if taken + width(sign) > tail_room {
+            break;
+        }
+        taken += width(sign);
+        tail.push(*sign);
+    }
+    for sign in signs {
+        if width(&head) + width(sign) > room - taken {
+            break;
+        }
+        head.push_str(sign);
+    }
+    tail.reverse();
+    format!("{head}…{}", tail.concat())
+}
+
+/// A text on one line of at most so many columns, with `…` at its end where that leaves something out.
+#[must_use]
+pub fn ended(text: &str, most: usize) -> String {
+    if width(text) <= most {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    for sign in text.graphemes(true) {
+        if width(&kept) + width(sign) + 1 > most {
+            break;
+        }
+        kept.push_str(sign);
+    }
+    kept.push('…');
+    kept
+}
+
+/// A text and the spaces that fill a column.
+#[must_use]
+pub fn filled(text: &str, column: usize) -> String {
+    let fill = column.saturating_sub(width(text));
+    format!("{text}{:fill$}", "")
+}
+
+/// A text in lines of at most [`COLUMNS`], broken at spaces; all but the first are indented. A word that is
+/// longer than a line has a line of its own.
+#[must_use]
+pub fn wrapped(text: &str, indent: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if width(line) + 1 + width(word) <= COLUMNS => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(_) => lines.push(format!("{:indent$}{word}", "")),
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn wide_signs_take_two_columns() {
+        assert_eq!(filled("🛒", 4), "🛒  ");
+        assert_eq!(fitted("refund_desk_🛒_gpt", 9), "refu…_gpt");
+        assert_eq!(fitted("🛒🛒🛒🛒", 5), "🛒…🛒");
+        assert_eq!(ended("🛒🛒🛒🛒", 5), "🛒🛒…");
+        assert_eq!(ended("abcde", 5), "abcde");
+    }
+
+    #[test]
+    fn long_lines_are_broken_at_spaces() {
+        let text = format!("{} {}", "a".repeat(60), "b".repeat(60));
+        assert_eq!(
+            wrapped(&text, 2),
+            format!("{}\n  {}", "a".repeat(60), "b".repeat(60))
+        );
+        assert_eq!(wrapped("short", 2), "short");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_wider_than_its_column(text in "\\PC{0,60}", most in 1..40_usize) {
+            prop_assert!(width(&fitted(&text, most)) <= most);
+            prop_assert!(width(&ended(&text, most)) <= most);
+        }
+    }
+}
