@@ -14,13 +14,16 @@ mod pair;
 mod remedy;
 mod side;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use mcptest_suite::escape;
 use mcptest_trace::evidence::compare::{
     CompareOptions, Comparison, CostKind, Metric, ShownAgents, compare,
 };
-use mcptest_trace::text::{escape_markdown_but_code, wrapped};
+use mcptest_trace::text::{
+    MarkdownBlock, escape_markdown, escape_markdown_but_code, joined, wrapped,
+};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -30,7 +33,7 @@ use crate::output::{Output, counted_are, share};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, ExitStatus};
 use pair::Pairs;
-use remedy::MoreRuns;
+use remedy::{MoreRuns, Recorded};
 use side::{Side, SidePlace};
 
 /// Compares two sets of recordings: did your agents get worse, or more expensive?
@@ -49,6 +52,28 @@ pub(crate) struct Compare {
     candidate: Option<String>,
     #[command(flatten)]
     judging: Judging,
+    #[command(flatten)]
+    how: How,
+    /// Also write the results of the working tree into a folder.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "accept")]
+    save: Option<PathBuf>,
+    /// Write the results of the working tree into a folder, as the new baseline. If no baseline is given, nothing is
+    /// compared.
+    #[arg(long, value_name = "FOLDER")]
+    accept: Option<PathBuf>,
+    /// Show all agents, and not only those of which something was found.
+    #[arg(long)]
+    all: bool,
+    /// The format of the output.
+    #[arg(long, value_enum, default_value_t)]
+    format: ComparisonFormat,
+}
+
+/// How two sides are compared: the same for `compare` and for a report.
+#[derive(Debug, Clone, clap::Args)]
+#[group(id = "how", requires = "baseline", multiple = true)]
+#[command(next_help_heading = "How it is compared")]
+pub(crate) struct How {
     /// What says whether a run passed. Without this option: the recordings of an agent, if all of them say it on both sides;
     /// else the gates.
     #[arg(long, value_enum)]
@@ -80,19 +105,6 @@ pub(crate) struct Compare {
     /// The seed of the permutation tests.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Also write the results of the working tree into a folder.
-    #[arg(long, value_name = "FOLDER", conflicts_with = "accept")]
-    save: Option<PathBuf>,
-    /// Write the results of the working tree into a folder, as the new baseline. If no baseline is given, nothing is
-    /// compared.
-    #[arg(long, value_name = "FOLDER")]
-    accept: Option<PathBuf>,
-    /// Show all agents, and not only those of which something was found.
-    #[arg(long)]
-    all: bool,
-    /// The format of the output.
-    #[arg(long, value_enum, default_value_t)]
-    format: ComparisonFormat,
 }
 
 /// What a run costs.
@@ -153,9 +165,7 @@ impl Compare {
         let compared = Compared::new(
             &opened,
             [Some(baseline), self.candidate.as_deref()],
-            self.outcome,
-            self.across_models,
-            self.options(),
+            &self.how,
         )?;
         self.say(&compared, output)?;
         if let Some(folder) = self.save.as_ref().or(self.accept.as_ref()) {
@@ -167,23 +177,6 @@ impl Compare {
             )?;
         }
         Ok(compared.status())
-    }
-
-    fn options(&self) -> CompareOptions {
-        let metric = |fails: &Fails| match fails {
-            Fails::Outcomes => Metric::Outcomes,
-            Fails::Cost => Metric::Cost,
-            Fails::Behaviour => Metric::Behaviour,
-        };
-        CompareOptions::default()
-            .with_margin(self.margin)
-            .with_suite_margin(self.suite_margin)
-            .with_cost_margin(self.cost_margin)
-            .with_fail_on(self.fail_on.iter().map(metric))
-            .with_cost(self.cost.kind())
-            .with_require_not_worse(self.require.is_some())
-            .with_inconclusive_passes(self.inconclusive.is_some())
-            .with_seed(self.seed)
     }
 
     /// Saves the results of today, with nothing to compare them with.
@@ -221,6 +214,25 @@ impl Compare {
     }
 }
 
+impl How {
+    fn options(&self) -> CompareOptions {
+        let metric = |fails: &Fails| match fails {
+            Fails::Outcomes => Metric::Outcomes,
+            Fails::Cost => Metric::Cost,
+            Fails::Behaviour => Metric::Behaviour,
+        };
+        CompareOptions::default()
+            .with_margin(self.margin)
+            .with_suite_margin(self.suite_margin)
+            .with_cost_margin(self.cost_margin)
+            .with_fail_on(self.fail_on.iter().map(metric))
+            .with_cost(self.cost.kind())
+            .with_require_not_worse(self.require.is_some())
+            .with_inconclusive_passes(self.inconclusive.is_some())
+            .with_seed(self.seed)
+    }
+}
+
 /// What says whether a run passed, in words.
 fn said(outcome: Option<OutcomeSource>) -> &'static str {
     let mixed = "as recorded of agents whose runs all say so, of others by the gates of the suites";
@@ -233,11 +245,19 @@ pub(crate) struct Compared {
     sides: [Side; 2],
     /// What says whether a run passed, where that is the same of all agents.
     outcome: Option<OutcomeSource>,
-    /// Of which agents there are more runs than before, in words.
-    added: Vec<String>,
+    /// Of which agents there are more runs than before, each in words.
+    added: Vec<(String, String)>,
+    /// How agents are recorded, by their stems.
+    recorded: BTreeMap<String, Recorded>,
     /// Which runs would decide where nothing can be told.
     more_runs: Vec<MoreRuns>,
 }
+
+/// So many characters has a comment on GitHub.
+pub(crate) const GITHUB: usize = 65_536;
+
+/// What a comment says at its end that would have more.
+pub(crate) const CUT: &str = "The rest is left out, as a comment holds 65,536 characters: `cargo mcptest compare` and `cargo mcptest report` show all of it.";
 
 /// So many notes of a kind are shown where not all are asked for.
 const NOTES: usize = 3;
@@ -247,19 +267,19 @@ impl Compared {
     pub(crate) fn new(
         opened: &Opened,
         named: [Option<&str>; 2],
-        outcome: Option<OutcomeSource>,
-        across_models: bool,
-        options: CompareOptions,
+        how: &How,
     ) -> Result<Self, Failure> {
+        let options = how.options();
         let [baseline, candidate] = named.map(|named| Side::read(opened, named));
         let sides = [baseline?, candidate?];
-        let pairs = Pairs::new(opened, sides.each_ref(), options.cost, across_models)?;
+        let pairs = Pairs::new(opened, sides.each_ref(), options.cost, how.across_models)?;
         let options = options.with_agent_margins(pairs.margins());
         let recorded = pairs.recorded();
-        let samples = pairs.samples(outcome);
+        let samples = pairs.samples(how.outcome);
         let comparison = compare(&samples.agents, &options);
         Ok(Self {
             more_runs: remedy::more_runs(&comparison.undecided(), &recorded),
+            recorded,
             comparison,
             sides,
             outcome: samples.outcome,
@@ -290,7 +310,8 @@ impl Compared {
             self.comparison.body(agents)
         );
         let more_runs: Vec<String> = self.more_runs.iter().map(ToString::to_string).collect();
-        for notes in [&more_runs, &self.added] {
+        let added: Vec<String> = self.added.iter().map(|(_, said)| said.clone()).collect();
+        for notes in [more_runs, added] {
             let most = match agents {
                 ShownAgents::All => notes.len(),
                 ShownAgents::WithFinding => NOTES,
@@ -310,17 +331,37 @@ impl Compared {
     }
 
     /// The same for a pull request.
-    pub(crate) fn markdown(&self) -> String {
-        let [baseline, candidate, outcomes] = self.said().map(|said| crate::table::escaped(&said));
-        let mut text = self.comparison.markdown();
-        let more_runs = self.more_runs.iter().map(ToString::to_string);
-        for line in more_runs {
-            text.push_str(&format!("\n{}\n", escape_markdown_but_code(&line)));
-        }
-        for line in self.added.iter().chain(&self.empty_side()) {
-            text.push_str(&format!("\n{}\n", crate::table::escaped(line)));
-        }
-        text + &format!("\n{baseline} → {candidate}, outcomes {outcomes}\n")
+    fn markdown(&self) -> String {
+        joined(&self.markdown_of(|_| true), GITHUB, CUT)
+    }
+
+    /// The agents of a suite, by its file, for a pull request, in pieces. What was dropped belongs to no suite,
+    /// and is told where `has_dropped` says so.
+    pub(crate) fn markdown_of_suite(&self, suite: &str, has_dropped: bool) -> Vec<MarkdownBlock> {
+        self.markdown_of(|agent| match self.recorded.get(agent) {
+            Some(recorded) => recorded.suite == suite,
+            None => has_dropped,
+        })
+    }
+
+    fn markdown_of(&self, keep: impl Fn(&str) -> bool) -> Vec<MarkdownBlock> {
+        let part = self.comparison.of_agents(&keep);
+        let mut blocks = part.markdown_blocks();
+        let paragraph = |text: String| MarkdownBlock::whole(format!("\n{text}\n"));
+        let wanted = |agents: &[String]| agents.iter().any(|agent| keep(agent));
+        let more_runs = self.more_runs.iter().filter(|more| wanted(more.agents()));
+        let more_runs = more_runs.map(|more| escape_markdown_but_code(&more.to_string()));
+        // Where the runs are too few stands right below the headline.
+        blocks.splice(1..1, more_runs.map(paragraph));
+        let added = self.added.iter().filter(|(agent, _)| keep(agent));
+        let added = added.map(|(_, said)| said.clone());
+        let notes = added.chain(self.empty_side());
+        blocks.extend(notes.map(|line| paragraph(escape_markdown(&line))));
+        let [baseline, candidate, outcomes] = self.said().map(|said| escape_markdown(&said));
+        blocks.push(paragraph(format!(
+            "{baseline} → {candidate}, outcomes {outcomes}"
+        )));
+        blocks
     }
 
     /// What stands below the table of a page.
@@ -329,7 +370,7 @@ impl Compared {
         let more_runs = self.more_runs.iter().map(ToString::to_string);
         let own = empty
             .into_iter()
-            .chain(self.added.iter().cloned())
+            .chain(self.added.iter().map(|(_, said)| said.clone()))
             .chain(more_runs);
         own.chain(self.comparison.notes()).collect()
     }
@@ -368,7 +409,7 @@ impl Compared {
         let [baseline, candidate] = &self.sides;
         value["baseline"] = baseline.json();
         value["candidate"] = candidate.json();
-        value["added"] = self.added.clone().into();
+        value["added"] = self.added.iter().map(|(_, said)| said.clone()).collect();
         value["headline"] = self.comparison.headline().into();
         value["undecided"] = json!(self.comparison.undecided());
         value["more_runs"] = self.more_runs.iter().map(ToString::to_string).collect();

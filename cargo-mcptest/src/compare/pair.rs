@@ -39,8 +39,8 @@ pub(super) struct Samples {
     pub(super) agents: Vec<AgentSamples>,
     /// What says whether a run passed; nothing where that is not the same of all agents.
     pub(super) outcome: Option<OutcomeSource>,
-    /// Of which agents there are more runs than before, in words.
-    pub(super) added: Vec<String>,
+    /// Of which agents there are more runs than before, each in words.
+    pub(super) added: Vec<(String, String)>,
 }
 
 impl Pairs {
@@ -131,11 +131,12 @@ impl Pairs {
                 && let new = candidate.len()
                 && new < all
             {
-                added.push(format!(
+                let said = format!(
                     "{}: {} of its {all} recordings are those of the baseline; the other {new} are the candidate",
                     samples.agent,
                     all - new
-                ));
+                );
+                added.push((samples.agent.clone(), said));
             }
             Some(samples)
         });

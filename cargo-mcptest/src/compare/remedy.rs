@@ -29,7 +29,16 @@ pub(super) struct MoreRuns {
     needed: u64,
     more: [u64; 2],
     certain: bool,
+    /// Their stems, and their cases.
     agents: Vec<String>,
+    cases: Vec<String>,
+}
+
+impl MoreRuns {
+    /// The stems of the agents.
+    pub(super) fn agents(&self) -> &[String] {
+        &self.agents
+    }
 }
 
 /// What would decide on those of which nothing can be told, agents of one suite that need the same together.
@@ -49,9 +58,11 @@ pub(super) fn more_runs(
             more: agent.more,
             certain: true,
             agents: Vec::new(),
+            cases: Vec::new(),
         });
         entry.certain &= agent.certain;
-        entry.agents.push(how.case.clone());
+        entry.agents.push(agent.agent.clone());
+        entry.cases.push(how.case.clone());
     }
     found.into_values().collect()
 }
@@ -64,10 +75,10 @@ impl fmt::Display for MoreRuns {
             more: [before, now],
             ..
         } = self;
-        let first = self.agents.iter().take(NAMED);
+        let first = self.cases.iter().take(NAMED);
         let mut names: Vec<String> = first.map(|case| quoted(case)).collect();
-        if self.agents.len() > NAMED {
-            names.push(format!("{} more", self.agents.len() - NAMED));
+        if self.cases.len() > NAMED {
+            names.push(format!("{} more", self.cases.len() - NAMED));
         }
         let about = if self.certain { "" } else { "about " };
         write!(
@@ -75,7 +86,7 @@ impl fmt::Display for MoreRuns {
             "{}: with {about}{needed} runs on each side a fall to none would show",
             names.join(", ")
         )?;
-        let filter = match &self.agents[..] {
+        let filter = match &self.cases[..] {
             [one] => one.clone(),
             _ => format!("{}::", recorded.suite_name),
         };

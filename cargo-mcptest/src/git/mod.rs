@@ -50,6 +50,13 @@ impl Revision {
     }
 }
 
+/// A package's folder from the top of its repository; nothing where it is in none.
+pub(crate) fn prefix(package: &Path) -> Option<PathBuf> {
+    Repository::around(package)
+        .ok()
+        .map(|repository| repository.prefix)
+}
+
 impl Repository {
     fn around(package: &Path) -> Result<Self, GitProblem> {
         let mut repository = Self {

@@ -2,14 +2,12 @@
 //! from bad ones, which broken runs the suites notice.
 
 use mcptest_suite::escape;
-use mcptest_trace::evidence::compare::{
-    AgentComparison, CompareOptions, Comparison, Metric, MetricFinding,
-};
+use mcptest_trace::evidence::compare::{AgentComparison, Comparison, Metric, MetricFinding};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::calibrate::{Promise, SuiteFound};
-use crate::compare::Compared;
+use crate::compare::{Compared, How};
 use crate::failure::Failure;
 use crate::judging::{Filter, Opened};
 use crate::mutants;
@@ -23,6 +21,8 @@ pub(super) struct EvidencePages {
     /// Add what changed since a git revision, a folder of recordings, or a folder of results, as `compare` says it.
     #[arg(long, value_name = "BASELINE")]
     baseline: Option<String>,
+    #[command(flatten)]
+    how: How,
     /// Add the thresholds that `calibrate` suggests.
     #[arg(long)]
     calibrate: bool,
@@ -32,7 +32,7 @@ pub(super) struct EvidencePages {
 }
 
 /// What was found, as the page has it.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct ReportEvidence {
     /// What the first page says of it.
     pub(super) changes: Option<BaselineChanges>,
@@ -40,8 +40,8 @@ pub(super) struct ReportEvidence {
     pub(super) pages: Vec<(&'static str, Value)>,
     /// What could not be told, a line each.
     pub(super) notes: Vec<String>,
-    /// What the comparison comes to.
-    pub(super) status: Option<ExitStatus>,
+    /// The comparison with the baseline.
+    pub(super) compared: Option<Compared>,
 }
 
 /// What changed since a baseline.
@@ -56,8 +56,17 @@ pub(super) struct BaselineChanges {
 }
 
 impl EvidencePages {
-    pub(super) const fn is_any(&self) -> bool {
-        self.baseline.is_some() || self.calibrate || self.mutants
+    pub(super) const fn has_baseline(&self) -> bool {
+        self.baseline.is_some()
+    }
+
+    /// Whether what only the HTML report has is asked for.
+    pub(super) const fn has_pages(&self) -> bool {
+        self.calibrate || self.mutants
+    }
+
+    const fn is_any(&self) -> bool {
+        self.has_baseline() || self.has_pages()
     }
 
     /// Finds what is asked for. A baseline that cannot be used ends the command; that there is nothing
@@ -74,7 +83,7 @@ impl EvidencePages {
         opened.must_be_whole(output)?;
         if let Some(baseline) = &self.baseline {
             let named = [Some(baseline.as_str()), None];
-            let compared = Compared::new(opened, named, None, false, CompareOptions::default())?;
+            let compared = Compared::new(opened, named, &self.how)?;
             let [baseline, candidate, outcomes] = compared.said();
             // The page alone would leave the exit status without a reason.
             let last = compared.comparison.notes().pop().unwrap_or_default();
@@ -90,8 +99,8 @@ impl EvidencePages {
             page["rows"] = json!(compared.comparison.rows());
             page["notes"] = json!(compared.notes());
             evidence.changes = Some(BaselineChanges::of(&compared.comparison, baseline));
-            evidence.status = Some(compared.status());
             evidence.pages.push(("compare", page));
+            evidence.compared = Some(compared);
         }
         if self.calibrate {
             let suites = Promise::default().suites(opened, &Filter::default(), output);

@@ -38,24 +38,24 @@ pub(super) fn report(verdicts: &PackageVerdicts) -> String {
     text
 }
 
+/// A failure, folded.
+pub(super) fn folded(case: &CaseResult) -> Option<String> {
+    let failure = case.failure.as_ref()?;
+    Some(format!(
+        "\n<details><summary>❌ {}: {}</summary>\n\n{}\n</details>\n",
+        escaped(&case.case),
+        escaped(&failure.summary),
+        fenced(&failure.text)
+    ))
+}
+
 fn failures(cases: &[CaseResult]) -> String {
     let failed = || {
         cases
             .iter()
             .filter(|case| case.status == CaseStatus::Failed)
     };
-    let mut text = String::new();
-    for case in failed().take(FAILURES) {
-        let Some(failure) = &case.failure else {
-            continue;
-        };
-        text.push_str(&format!(
-            "\n<details><summary>❌ {}: {}</summary>\n\n{}\n</details>\n",
-            escaped(&case.case),
-            escaped(&failure.summary),
-            fenced(&failure.text)
-        ));
-    }
+    let mut text: String = failed().take(FAILURES).filter_map(folded).collect();
     let more = failed().count().saturating_sub(FAILURES);
     if more > 0 {
         text.push_str(&format!(
@@ -68,63 +68,75 @@ fn failures(cases: &[CaseResult]) -> String {
 /// The cases of an agent, by their gate.
 type GateCases<'a> = BTreeMap<&'a str, &'a CaseResult>;
 
-/// A row an agent: what each of its gates came to, and what its runs did.
-fn agents(cases: &[CaseResult]) -> String {
-    let mut rows: BTreeMap<&str, GateCases<'_>> = BTreeMap::new();
+/// The head of the table of agents.
+pub(super) const HEAD: &str =
+    "| agent test | runs passed | tokens of a run | verdicts |\n|---|---|---|---|\n";
+
+/// A row an agent: what each of its gates came to, and what its runs did; with whether a case of it fails.
+pub(super) fn rows<'a>(cases: impl IntoIterator<Item = &'a CaseResult>) -> Vec<(bool, String)> {
+    let mut agents: BTreeMap<&str, GateCases<'_>> = BTreeMap::new();
     for case in cases {
         let Some(agent) = &case.agent else { continue };
         let gate = case.gate.as_deref().unwrap_or_default();
-        rows.entry(&agent.case).or_default().insert(gate, case);
+        agents.entry(&agent.case).or_default().insert(gate, case);
     }
+    let agents = agents.iter().map(|(name, row)| {
+        let fails = row.values().any(|case| case.status == CaseStatus::Failed);
+        (fails, row_of(name, row))
+    });
+    agents.collect()
+}
+
+fn agents(cases: &[CaseResult]) -> String {
+    let rows = rows(cases);
     if rows.is_empty() {
         return String::new();
     }
-    let mut text =
-        "\n| agent test | runs passed | tokens of a run | verdicts |\n|---|---|---|---|\n"
-            .to_owned();
-    for (name, row) in rows.iter().take(AGENTS) {
-        let verdicts = row.iter().map(|(gate, case)| {
-            let gate = if gate.is_empty() { "expect" } else { gate };
-            format!("{} {}", mark(case.status), escaped(gate))
-        });
-        let verdicts: Vec<String> = verdicts.collect();
-        let runs = row
-            .get("")
-            .map(|case| case.runs.as_slice())
-            .unwrap_or_default();
-        let count = |is: Option<bool>| runs.iter().filter(|run| run.passed == is).count();
-        let ignored = row
-            .get("")
-            .filter(|_| row.values().all(|case| case.status == CaseStatus::Ignored));
-        let why_not = ignored.and_then(|own| own.reason.as_deref());
-        let passed = why_not.map_or_else(
-            || passed_of(count(Some(true)), count(Some(false)), count(None)),
-            escaped,
-        );
-        let tokens: Option<Vec<u64>> = runs.iter().map(|run| run.tokens).collect();
-        let tokens =
-            tokens
-                .filter(|tokens| !tokens.is_empty())
-                .map_or_else(String::new, |tokens| {
-                    let low = tokens.iter().min().copied().unwrap_or_default();
-                    let high = tokens.iter().max().copied().unwrap_or_default();
-                    if low == high {
-                        low.to_string()
-                    } else {
-                        format!("{low} to {high}")
-                    }
-                });
-        text.push_str(&format!(
-            "| {} | {passed} | {tokens} | {} |\n",
-            escaped(name),
-            verdicts.join(", ")
-        ));
-    }
+    let shown = rows.iter().take(AGENTS).map(|(_, row)| row.as_str());
+    let mut text = format!("\n{HEAD}{}", shown.collect::<String>());
     let more = rows.len().saturating_sub(AGENTS);
     if more > 0 {
         text.push_str(&format!("\nand {more} more agent tests\n"));
     }
     text
+}
+
+fn row_of(name: &str, row: &GateCases<'_>) -> String {
+    let verdicts = row.iter().map(|(gate, case)| {
+        let gate = if gate.is_empty() { "expect" } else { gate };
+        format!("{} {}", mark(case.status), escaped(gate))
+    });
+    let verdicts: Vec<String> = verdicts.collect();
+    let runs = row
+        .get("")
+        .map(|case| case.runs.as_slice())
+        .unwrap_or_default();
+    let count = |is: Option<bool>| runs.iter().filter(|run| run.passed == is).count();
+    let ignored = row
+        .get("")
+        .filter(|_| row.values().all(|case| case.status == CaseStatus::Ignored));
+    let why_not = ignored.and_then(|own| own.reason.as_deref());
+    let passed = why_not.map_or_else(
+        || passed_of(count(Some(true)), count(Some(false)), count(None)),
+        escaped,
+    );
+    let tokens: Option<Vec<u64>> = runs.iter().map(|run| run.tokens).collect();
+    let tokens = tokens
+        .filter(|tokens| !tokens.is_empty())
+        .map_or_else(String::new, |tokens| {
+            let low = tokens.iter().min().copied().unwrap_or_default();
+            let high = tokens.iter().max().copied().unwrap_or_default();
+            if low == high {
+                low.to_string()
+            } else {
+                format!("{low} to {high}")
+            }
+        });
+    format!(
+        "| {} | {passed} | {tokens} | {} |\n",
+        escaped(name),
+        verdicts.join(", ")
+    )
 }
 
 fn listed(title: &str, lines: impl Iterator<Item = String>) -> String {

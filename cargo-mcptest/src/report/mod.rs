@@ -3,6 +3,7 @@
 //!
 //! One file a format, each a function of the verdicts.
 
+mod comment;
 mod evidence;
 mod html;
 mod junit;
@@ -18,6 +19,7 @@ use serde_json::json;
 use evidence::EvidencePages;
 use html::Remarks;
 
+use crate::compare::Compared;
 use crate::failure::Failure;
 use crate::judging::{Filter, PackageVerdicts, VerdictSource};
 use crate::output::Output;
@@ -38,6 +40,14 @@ pub(crate) struct Report {
     source: VerdictSource,
     #[command(flatten)]
     evidence: EvidencePages,
+    /// Write the comment of each suite into a file of its own in a folder, with `--format markdown --baseline`.
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        requires = "baseline",
+        conflicts_with = "output"
+    )]
+    comments: Option<PathBuf>,
     /// The format of the report.
     #[arg(long, value_enum, default_value_t)]
     format: ReportFormat,
@@ -62,15 +72,27 @@ enum ReportFormat {
 
 impl Report {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
-        if self.evidence.is_any() && self.format != ReportFormat::Html {
+        if self.evidence.has_pages() && self.format != ReportFormat::Html {
+            return Err(
+                Failure::new("`--calibrate` and `--mutants` are pages of the HTML report")
+                    .help("the commands `calibrate` and `mutants` have formats of their own"),
+            );
+        }
+        let is_markdown = self.format == ReportFormat::Markdown;
+        if self.evidence.has_baseline() && !is_markdown && self.format != ReportFormat::Html {
             return Err(Failure::new(
-                "`--baseline`, `--calibrate` and `--mutants` are pages of the HTML report",
+                "`--baseline` is for `--format html` and `--format markdown`",
             )
-            .help("the commands `compare`, `calibrate` and `mutants` have formats of their own"));
+            .help("the command `compare` has formats of its own"));
+        }
+        if self.comments.is_some() && !is_markdown {
+            return Err(Failure::new(
+                "`--comments` writes Markdown; add `--format markdown`",
+            ));
         }
         let verdicts = self.source.read(&self.filter, output)?;
         let evidence = self.evidence.find(&verdicts.opened, output)?;
-        let compared = evidence.status;
+        let compared = evidence.compared.as_ref().map(Compared::status);
         let text = match self.format {
             ReportFormat::Html => {
                 let remarks = Remarks {
@@ -80,7 +102,16 @@ impl Report {
                 };
                 html::render(&verdicts.opened.suites, &verdicts.cases, remarks)?
             }
-            ReportFormat::Markdown => markdown::report(&verdicts),
+            ReportFormat::Markdown => match &evidence.compared {
+                Some(compared) => {
+                    let comments = comment::comments(&verdicts, compared);
+                    if let Some(folder) = &self.comments {
+                        comment::write(&comments, folder)?;
+                    }
+                    comment::text(&comments)
+                }
+                None => markdown::report(&verdicts),
+            },
             ReportFormat::Json => json(&verdicts),
             ReportFormat::Junit => junit::report(&verdicts),
         };
@@ -94,6 +125,7 @@ impl Report {
                 write(&path, &text)?;
                 writeln!(output.out, "{}", path.display())?;
             }
+            None if self.comments.is_some() => {}
             None => output.out.write_all(text.as_bytes())?,
         }
         Ok(match (verdicts.status(), compared) {

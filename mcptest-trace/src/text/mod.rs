@@ -1,6 +1,7 @@
 //! Words in messages: what came from outside made safe to print, and what was probably meant. For the
 //! crates of this workspace alone: no promise is made of it.
 
+mod blocks;
 mod columns;
 mod counted;
 mod cut;
@@ -10,6 +11,7 @@ mod slug;
 mod suggest;
 mod variable;
 
+pub use blocks::{MarkdownBlock, joined};
 pub use columns::{COLUMNS, ended, filled, fitted, width, wrapped};
 pub use counted::counted;
 pub(crate) use cut::cut;

@@ -21,7 +21,7 @@ use crate::support::workshop::workspace;
 
 /// The marked blocks, page by page, and with what each is executed. A block that no test looks at is
 /// a block that nobody keeps true.
-const USED: [(&str, &str, &str); 60] = [
+const USED: [(&str, &str, &str); 61] = [
     ("README.md", "output: cargo test ::narrative", "newcomer"),
     ("README.md", "file: Cargo.toml", "newcomer"),
     ("README.md", "file: tests/agents.rs", "newcomer"),
@@ -99,6 +99,11 @@ const USED: [(&str, &str, &str); 60] = [
     ("docs/checks.md", "file: tests/polite.rs", "newcomer"),
     ("docs/ci.md", "commands: demo", "newcomer"),
     (
+        "docs/ci.md",
+        "workflow: agents.yml",
+        "cargo-mcptest/tests/action",
+    ),
+    (
         "docs/contract.md",
         "shown: what breaks",
         "cargo-mcptest/tests/contract",
@@ -121,11 +126,6 @@ const USED: [(&str, &str, &str); 60] = [
     (
         "docs/evidence.md",
         "mcptest: a shop",
-        "cargo-mcptest/tests/guide",
-    ),
-    (
-        "docs/evidence.md",
-        "workflow: compare.yml",
         "cargo-mcptest/tests/guide",
     ),
     (
@@ -253,6 +253,11 @@ const USED: [(&str, &str, &str); 60] = [
     (
         "docs/reports.md",
         "mcptest: a shop",
+        "cargo-mcptest/tests/guide",
+    ),
+    (
+        "docs/reports.md",
+        "mcptest: four agents",
         "cargo-mcptest/tests/guide",
     ),
     (

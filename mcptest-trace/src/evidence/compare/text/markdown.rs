@@ -6,7 +6,10 @@ use super::short::ShortRow;
 use super::{ShownAgents, details};
 use crate::evidence::compare::rank::Rank;
 use crate::evidence::compare::{AgentComparison, Comparison};
-use crate::text::{escape_markdown as escaped, escape_markdown_but_code as escaped_but_code};
+use crate::text::{
+    MarkdownBlock, counted, escape_markdown as escaped,
+    escape_markdown_but_code as escaped_but_code, joined,
+};
 
 /// The head of a table.
 const HEAD: &str = "|---|---|---|---|---|\n";
@@ -16,13 +19,18 @@ impl Comparison {
     /// what there is to say besides, folded below it. Names and texts of recordings are escaped.
     #[must_use]
     pub fn markdown(&self) -> String {
+        joined(&self.markdown_blocks(), usize::MAX, "")
+    }
+
+    /// The same in pieces, the headline first.
+    #[must_use]
+    pub fn markdown_blocks(&self) -> Vec<MarkdownBlock> {
         let names = Names::of(self);
-        let mut text = format!("**{}**\n", escaped_but_code(&self.headline()));
         let (quiet, told): (Vec<_>, Vec<_>) = self
             .ranked()
             .into_iter()
             .partition(|agent| agent.rank(&self.options) == Rank::Quiet);
-        let rows = |agents: &[&AgentComparison]| -> String {
+        let rows = |agents: &[&AgentComparison]| -> Vec<String> {
             let rows = agents.iter();
             rows.map(|agent| {
                 let cells = ShortRow::of(agent, self, &names).cells();
@@ -30,56 +38,58 @@ impl Comparison {
             })
             .collect()
         };
-        let head = || line(&ShortRow::head(self).cells()) + HEAD;
+        let head = line(&ShortRow::head(self).cells()) + HEAD;
+        let paragraph =
+            |text: &str| MarkdownBlock::whole(format!("\n{}\n", escaped_but_code(text)));
+        let headline = format!("**{}**\n", escaped_but_code(&self.headline()));
+        let mut blocks = vec![MarkdownBlock::whole(headline)];
         if !self.agents.is_empty() {
-            text.push_str(&format!(
-                "\n{}{}{}",
-                head(),
-                rows(&told),
-                line(&ShortRow::of_all(self).cells().map(|cell| escaped(&cell)))
-            ));
+            let all = ShortRow::of_all(self).cells().map(|cell| escaped(&cell));
+            blocks.push(MarkdownBlock {
+                head: format!("\n{head}"),
+                rows: [rows(&told), vec![line(&all)]].concat(),
+                tail: String::new(),
+            });
         }
         let lines = told.iter().flat_map(|agent| details(agent, &names));
-        for line in lines
-            .chain(self.rule())
-            .chain(row::suite_power(&self.suite))
-        {
-            text.push_str(&format!("\n{}\n", escaped_but_code(&line)));
-        }
+        let power = row::suite_power(&self.suite);
+        let lines = lines.chain(self.rule()).chain(power.clone());
+        blocks.extend(lines.map(|line| paragraph(&line)));
+        blocks.push(paragraph(&format!("{} {}", self.summary(), self.status())));
         if !quiet.is_empty() {
             let kinds = self.quiet_counts();
             let kinds: Vec<String> = kinds
                 .iter()
                 .map(|(word, count)| format!("{count} {word}"))
                 .collect();
-            text.push_str(&format!(
-                "\n<details><summary>{} without a finding: {}</summary>\n\n{}{}\n</details>\n",
-                quiet.len(),
-                kinds.join(", "),
-                head(),
-                rows(&quiet)
-            ));
+            blocks.push(MarkdownBlock {
+                head: format!(
+                    "\n<details><summary>{} without a finding: {}</summary>\n\n{head}",
+                    counted(quiet.len(), "agent"),
+                    kinds.join(", ")
+                ),
+                rows: rows(&quiet),
+                tail: "\n</details>\n".to_owned(),
+            });
         }
-        let mut facts = self.facts(ShownAgents::All);
-        facts.retain(|fact| Some(fact) != row::suite_power(&self.suite).as_ref());
+        let facts = self.facts(ShownAgents::All).into_iter();
+        let facts: Vec<String> = facts
+            .filter(|fact| Some(fact) != power.as_ref())
+            .map(|fact| match fact.strip_prefix("  ") {
+                Some(inner) => format!("  - {}\n", escaped(inner)),
+                None => format!("- {}\n", escaped(&fact)),
+            })
+            .collect();
         if !facts.is_empty() {
-            let facts: String = facts
-                .iter()
-                .map(|fact| match fact.strip_prefix("  ") {
-                    Some(inner) => format!("  - {}\n", escaped(inner)),
-                    None => format!("- {}\n", escaped(fact)),
-                })
-                .collect();
-            text.push_str(&format!(
-                "\n<details><summary>Not compared, and what the numbers are worth</summary>\n\n{facts}\n</details>\n"
-            ));
+            blocks.push(MarkdownBlock {
+                head:
+                    "\n<details><summary>Not compared, and what the numbers are worth</summary>\n\n"
+                        .to_owned(),
+                rows: facts,
+                tail: "\n</details>\n".to_owned(),
+            });
         }
-        text.push_str(&format!(
-            "\n{} {}\n",
-            escaped_but_code(&self.summary()),
-            self.status()
-        ));
-        text
+        blocks
     }
 }
 

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::evidence::compare::Comparison;
-use crate::text::escape_line;
+use crate::text::{escape_line, fitted};
+
+/// A name has so many columns at the most, also where there is room for more.
+const LONGEST: usize = 80;
 
 /// The names of the agents of a comparison.
 pub(super) struct Names(BTreeMap<String, usize>);
@@ -24,7 +27,7 @@ impl Names {
             Some(1) if !short.is_empty() => short,
             _ => stem,
         };
-        escape_line(name).into_owned()
+        fitted(&escape_line(name), LONGEST)
     }
 
     /// The same as code.

@@ -162,8 +162,12 @@ fn remedy(found: &OutcomesCompared) -> String {
 pub(super) fn of_suite(comparison: &Comparison) -> [String; 5] {
     let suite = &comparison.suite;
     let (outcomes, cost) = (suite.outcomes.as_ref(), suite.cost.as_ref());
+    // Where only some agents are shown, the numbers are still those of all.
+    let all = comparison.agents.len();
+    let all = outcomes.map_or(all, |found| all.max(found.agents));
+    let all = cost.map_or(all, |found| all.max(found.agents));
     [
-        format!("all {}", comparison.agents.len()),
+        format!("all {all}"),
         outcomes.map_or_else(unknown, |found| {
             format!("{} points", signed(found.difference))
         }),

@@ -1,0 +1,167 @@
+//! What a pull request is told: a comment a suite, which a workflow keeps up to date.
+//!
+//! A comment begins with a marker that nobody sees and by which it is found again. Its first line that is
+//! seen is the verdict.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use mcptest::result::{CaseResult, CaseStatus};
+use mcptest_suite::shown_path;
+use mcptest_trace::text::{MarkdownBlock, counted, joined};
+
+use super::markdown::{HEAD, folded, rows};
+use crate::compare::{CUT, Compared, GITHUB};
+use crate::failure::Failure;
+use crate::judging::PackageVerdicts;
+use crate::table::escaped;
+
+/// The comment of a suite.
+pub(super) struct Comment {
+    /// The name of the suite.
+    name: String,
+    text: String,
+}
+
+/// The comment of each suite, in the order of their names.
+pub(super) fn comments(verdicts: &PackageVerdicts, compared: &Compared) -> Vec<Comment> {
+    let package = &verdicts.opened.package;
+    let below = crate::git::prefix(&package.folder).unwrap_or_default();
+    let suites: BTreeMap<&str, String> = verdicts
+        .opened
+        .suites
+        .suites()
+        .map(|(name, suite)| {
+            let path = suite.source.path();
+            let file = path.strip_prefix(&package.folder).unwrap_or(path);
+            (name, shown_path(file))
+        })
+        .collect();
+    let comment = |(place, (name, file)): (usize, (&&str, &String))| {
+        let shown = shown_path(&below.join(file));
+        let cases = verdicts.cases.iter();
+        let cases: Vec<&CaseResult> = cases.filter(|case| case.suite.file == *file).collect();
+        let mut blocks = compared.markdown_of_suite(file, place == 0);
+        blocks.splice(0..1, headline(&shown, &blocks, &cases));
+        blocks.extend(of_cases(&cases));
+        if place == 0 {
+            let notes = verdicts.notes.iter();
+            blocks.extend(notes.map(|note| MarkdownBlock::whole(format!("\n{}\n", escaped(note)))));
+        }
+        Comment {
+            name: (*name).to_owned(),
+            text: joined(&blocks, GITHUB, CUT),
+        }
+    };
+    suites.iter().enumerate().map(comment).collect()
+}
+
+/// The marker, the verdict, and whose it is.
+fn headline(suite: &str, blocks: &[MarkdownBlock], cases: &[&CaseResult]) -> [MarkdownBlock; 2] {
+    let failed = cases
+        .iter()
+        .filter(|case| case.status == CaseStatus::Failed);
+    let failed = match failed.count() {
+        0 => String::new(),
+        1 => format!(" **1 of {} fails.**", counted(cases.len(), "case")),
+        more => format!(" **{more} of {} fail.**", counted(cases.len(), "case")),
+    };
+    let verdict = blocks.first().map_or("", |first| first.head.trim_end());
+    [
+        MarkdownBlock::whole(format!("{}\n{verdict}{failed}\n", marker(suite))),
+        MarkdownBlock::whole(format!("\nAgent tests of {}\n", escaped(suite))),
+    ]
+}
+
+/// What the comment of a suite begins with.
+fn marker(suite: &str) -> String {
+    let suite: String = suite.chars().filter(|sign| !sign.is_control()).collect();
+    // `-->` would end it.
+    format!("<!-- mcptest: {} -->", suite.replace('>', "&gt;"))
+}
+
+/// What fails; then every agent, those of which no case fails folded.
+fn of_cases(cases: &[&CaseResult]) -> Vec<MarkdownBlock> {
+    let (red, green): (Vec<_>, Vec<_>) = rows(cases.iter().copied())
+        .into_iter()
+        .partition(|(fails, _)| *fails);
+    let of = |rows: Vec<(bool, String)>| rows.into_iter().map(|(_, row)| row).collect();
+    let mut blocks = Vec::new();
+    if !red.is_empty() {
+        blocks.push(MarkdownBlock {
+            head: format!("\n{HEAD}"),
+            rows: of(red),
+            tail: String::new(),
+        });
+    }
+    let failed = cases
+        .iter()
+        .filter(|case| case.status == CaseStatus::Failed);
+    blocks.extend(
+        failed
+            .filter_map(|case| folded(case))
+            .map(MarkdownBlock::whole),
+    );
+    if !green.is_empty() {
+        let count = counted(green.len(), "agent");
+        blocks.push(MarkdownBlock {
+            head: format!("\n<details><summary>{count} of which no case fails</summary>\n\n{HEAD}"),
+            rows: of(green),
+            tail: "\n</details>\n".to_owned(),
+        });
+    }
+    let ignored = cases
+        .iter()
+        .filter(|case| case.status == CaseStatus::Ignored);
+    let ignored: Vec<String> = ignored
+        .map(|case| {
+            let reason = case.reason.as_deref().unwrap_or_default();
+            format!("- {}: {}\n", escaped(&case.case), escaped(reason))
+        })
+        .collect();
+    if !ignored.is_empty() {
+        blocks.push(MarkdownBlock {
+            head: format!(
+                "\n<details><summary>{} ignored</summary>\n\n",
+                counted(ignored.len(), "case")
+            ),
+            rows: ignored,
+            tail: "\n</details>\n".to_owned(),
+        });
+    }
+    blocks
+}
+
+/// All of them, one after the other.
+pub(super) fn text(comments: &[Comment]) -> String {
+    let texts: Vec<&str> = comments
+        .iter()
+        .map(|comment| comment.text.as_str())
+        .collect();
+    texts.join("\n")
+}
+
+/// Writes each into a file of its own in a folder, in the place of older ones there.
+pub(super) fn write(comments: &[Comment], folder: &Path) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::new(format!(
+            "the comments cannot be written to `{}`: {error}",
+            folder.display()
+        ))
+    };
+    fs::create_dir_all(folder).map_err(failed)?;
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        if path.extension().is_some_and(|end| end == "md") && text.starts_with("<!-- mcptest: ") {
+            fs::remove_file(&path).map_err(failed)?;
+        }
+    }
+    for (number, comment) in comments.iter().enumerate() {
+        let name = mcptest_trace::text::slug(&comment.name);
+        let path = folder.join(format!("{:03}-{name}.md", number + 1));
+        fs::write(path, &comment.text).map_err(failed)?;
+    }
+    Ok(())
+}

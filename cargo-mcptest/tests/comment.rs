@@ -1,0 +1,188 @@
+//! `cargo mcptest report --format markdown --baseline`: the comment of a pull request.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+mod support;
+
+use std::fs;
+
+use e2e_support::folder::Folder;
+use e2e_support::process::Finished;
+use support::four_agents::{four_agents, run};
+use support::mcptest;
+
+const MARKDOWN: [&str; 5] = ["report", "--format", "markdown", "--baseline", "before"];
+
+fn comment(folder: &Folder) -> Finished {
+    mcptest(folder.path(), &MARKDOWN)
+}
+
+/// A second suite, whose only agent has so many runs on each side.
+fn second_suite(folder: &Folder, name: &str, runs: u64) {
+    folder.write(
+        "suites/second.yml",
+        format!("agents:\n  - {{ name: {name}, model: m, prompt: go, runs: {runs}, calls: {{ max: 1 }} }}\n"),
+    );
+    for (side, tokens) in [("before", 100), ("suites", 110)] {
+        for number in 1..=runs {
+            let run = run(name, "late", tokens + number, true, "go");
+            let path = format!("{side}/cassettes/{name}__m/run-{number}.json");
+            folder.write(&path, run.to_string());
+        }
+    }
+}
+
+#[test]
+fn the_first_line_is_the_verdict_and_what_is_red_stands_first() {
+    let said = comment(&four_agents()).exits(1);
+    let mut lines = said.stdout.lines();
+    assert_eq!(lines.next(), Some("<!-- mcptest: suites/desk.yml -->"));
+    assert_eq!(
+        lines.next(),
+        Some(
+            "**1 of 4 agents got worse (`a_refund`: 6 of 6 → 1 of 6), 1 costs 45% more tokens (`b_search`), \
+             1 calls other tools (`d_cancel`), 1 got better (`c_book`: 0 of 6 → 6 of 6).**"
+        )
+    );
+    let rows: Vec<&str> = lines.filter(|line| line.contains('_')).collect();
+    let table: Vec<&&str> = rows.iter().filter(|row| row.starts_with("| ")).collect();
+    let agents = table.iter().map(|row| row.split(" | ").next().unwrap());
+    assert_eq!(
+        agents.collect::<Vec<_>>(),
+        [
+            "| ❌ `a_refund`",
+            "| ❌ `b_search`",
+            "| 🔎 `c_book`",
+            "| 🔎 `d_cancel`",
+            "| desk::a\\_refund",
+            "| desk::b\\_search",
+            "| desk::c\\_book",
+            "| desk::d\\_cancel",
+        ]
+    );
+    // No case fails, so their rows are folded.
+    let folded = "<details><summary>4 agents of which no case fails</summary>";
+    assert!(said.stdout.contains(folded), "{said}");
+}
+
+#[test]
+fn each_suite_has_a_comment_of_its_own() {
+    let folder = four_agents();
+    second_suite(&folder, "late", 2);
+    let said = comment(&folder).exits(1);
+    let markers: Vec<&str> = said
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("<!-- "))
+        .collect();
+    assert_eq!(
+        markers,
+        [
+            "<!-- mcptest: suites/desk.yml -->",
+            "<!-- mcptest: suites/second.yml -->"
+        ]
+    );
+    folder.write(
+        "comments/009-old.md",
+        "<!-- mcptest: suites/old.yml -->\nold\n",
+    );
+    folder.write("comments/README.md", "mine\n");
+    let arguments = [&MARKDOWN[..], &["--comments", "comments"]].concat();
+    let written = mcptest(folder.path(), &arguments).exits(1);
+    assert_eq!(written.stdout, "");
+    let mut files: Vec<String> = fs::read_dir(folder.at("comments"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    files.sort();
+    assert_eq!(files, ["001-desk.md", "002-second.md", "README.md"]);
+    let second = fs::read_to_string(folder.at("comments/002-second.md")).unwrap();
+    assert!(
+        second.starts_with(
+            "<!-- mcptest: suites/second.yml -->\n\
+             **The agent that is compared is not shown to be worse, 1 cannot be told yet: 2 more runs would decide.** **1 of 2 cases fails.**\n"
+        ),
+        "{second}"
+    );
+    for part in [
+        "`runs: 4` in suites/second.yml and `cargo mcptest record second::late` record 2 more",
+        "| second::late | ",
+        "<details><summary>❌ second::late::calls: ",
+        "<details><summary>1 agent without a finding: 1 too few runs</summary>",
+    ] {
+        assert!(second.contains(part), "{part} in\n{second}");
+    }
+    assert!(!second.contains("a_refund"), "{second}");
+    let first = fs::read_to_string(folder.at("comments/001-desk.md")).unwrap();
+    assert_eq!(said.stdout, format!("{first}\n{second}"));
+}
+
+/// A marker is found again whatever else has the same suite's name: packages of one repository have their folder in it.
+#[test]
+fn a_package_below_the_top_of_its_repository_says_where_it_is() {
+    let folder = four_agents();
+    let top = Folder::new();
+    for (path, bytes) in e2e_support::folder::collect(folder.path()) {
+        top.write(&format!("crates/desk/{path}"), bytes);
+    }
+    let mut git = e2e_support::process::command("git", top.path());
+    e2e_support::process::run(git.args(["init", "-q"])).exits(0);
+    let said = mcptest(&top.at("crates/desk"), &MARKDOWN).exits(1);
+    assert!(
+        said.stdout
+            .starts_with("<!-- mcptest: crates/desk/suites/desk.yml -->\n"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_comment_is_never_longer_than_it_may_be() {
+    let folder = four_agents();
+    let agents = (0..900).map(|number| {
+        let name = format!("agent_{number:03}_{}", "x".repeat(60));
+        for (side, tokens) in [("before", 1), ("suites", 2)] {
+            let run = run(&name, "late", tokens, true, "go");
+            folder.write(&format!("{side}/cassettes/{name}__m.json"), run.to_string());
+        }
+        format!("  - {{ name: {name}, model: m, prompt: go, calls: {{ max: 1 }} }}\n")
+    });
+    let suite = format!("agents:\n{}", agents.collect::<String>());
+    folder.write("suites/desk.yml", suite);
+    let said = comment(&folder).exits(1);
+    let length = said.stdout.encode_utf16().count();
+    assert!(length <= 65_536 && length > 60_000, "{length}");
+    let last = said.stdout.lines().last().unwrap();
+    assert!(
+        last.starts_with("The rest is left out, as a comment holds 65,536 characters"),
+        "{last}"
+    );
+    assert_eq!(
+        said.stdout.matches("<details>").count(),
+        said.stdout.matches("</details>").count()
+    );
+    let fences = said.stdout.lines().filter(|line| line.starts_with("```"));
+    assert_eq!(fences.count() % 2, 0);
+    let rows = said.stdout.lines().filter(|line| line.starts_with('|'));
+    assert!(rows.clone().all(|row| row.ends_with('|')) && rows.count() > 300);
+}
+
+#[test]
+fn what_a_baseline_is_for_is_told() {
+    let folder = four_agents();
+    for (arguments, told) in [
+        (
+            &["--baseline", "before", "--format", "junit"][..],
+            "error: `--baseline` is for `--format html` and `--format markdown`\n",
+        ),
+        (
+            &["--baseline", "before", "--comments", "x"],
+            "error: `--comments` writes Markdown; add `--format markdown`\n",
+        ),
+        (
+            &["--calibrate", "--format", "markdown"],
+            "error: `--calibrate` and `--mutants` are pages of the HTML report\n",
+        ),
+    ] {
+        let said = mcptest(folder.path(), &[&["report"], arguments].concat()).exits(2);
+        assert!(said.stderr.contains(told), "{said}");
+    }
+}
