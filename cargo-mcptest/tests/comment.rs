@@ -179,7 +179,7 @@ fn what_a_baseline_is_for_is_told() {
         ),
         (
             &["--calibrate", "--format", "markdown"],
-            "error: `--calibrate` and `--mutants` are pages of the HTML report\n",
+            "error: `--calibrate`, `--mutants` and `--history` are pages of the HTML report\n",
         ),
     ] {
         let said = mcptest(folder.path(), &[&["report"], arguments].concat()).exits(2);

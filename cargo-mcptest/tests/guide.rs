@@ -121,6 +121,15 @@ fn commands_of_the_pages_are_taken() {
                 continue;
             };
             let folder = four_agents();
+            for arguments in [
+                &["init", "-q"][..],
+                &["add", "-A"],
+                &["commit", "-qm", "all"],
+            ] {
+                let mut git = command("git", folder.path());
+                git.args(["-c", "user.name=a", "-c", "user.email=a@b"]);
+                run(git.args(arguments)).exits(0);
+            }
             let line = line[at..].split(" >").next().unwrap();
             let line = line
                 .replace("origin/main", "before")

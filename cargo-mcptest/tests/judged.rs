@@ -560,7 +560,7 @@ fn a_report_has_pages_of_evidence_where_they_are_asked_for() {
     let said = page(&["--mutants", "--format", "markdown"]).exits(2);
     assert_eq!(
         said.stderr,
-        "error: `--calibrate` and `--mutants` are pages of the HTML report\n\n\
-         help: the commands `calibrate` and `mutants` have formats of their own\n"
+        "error: `--calibrate`, `--mutants` and `--history` are pages of the HTML report\n\n\
+         help: the commands `calibrate` and `mutants` have formats of their own; what `--history` shows is in the page alone\n"
     );
 }

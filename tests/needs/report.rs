@@ -98,11 +98,38 @@ fn page_of_evidence(folder: &Folder) -> PathBuf {
         run["trace"]["tool_calls"][1]["args"]["note"] = format!("before {HOSTILE}").into();
         folder.write(&format!("before/cassettes/{path}"), run.to_string());
     }
+    commits(folder);
     let page = folder.at("evidence.html");
     let mut report = report(folder);
-    report.args(["--calibrate", "--mutants", "--baseline", "before", "-o"]);
+    report.args([
+        "--calibrate",
+        "--mutants",
+        "--history",
+        "--baseline",
+        "before",
+        "-o",
+    ]);
     process::run(report.arg(&page)).exits(1);
     page
+}
+
+/// Commits with the recordings, the last of which has other ones.
+fn commits(folder: &Folder) {
+    let git = |arguments: &[&str]| {
+        let mut git = process::command("git", folder.path());
+        git.args(["-c", "user.name=a", "-c", "user.email=a@b"]);
+        process::run(git.args(arguments)).exits(0);
+    };
+    git(&["init", "-q"]);
+    git(&["add", "suites"]);
+    git(&["commit", "-qm", HOSTILE]);
+    for (path, bytes) in collect(&folder.at("suites/cassettes")) {
+        let mut run: Value = serde_json::from_slice(&bytes).unwrap();
+        run["user_prompt"] = "another".into();
+        folder.write(&format!("suites/cassettes/{path}"), run.to_string());
+    }
+    git(&["commit", "-qam", "Another prompt"]);
+    git(&["revert", "--no-edit", "HEAD"]);
 }
 
 /// What a browser sees of a page.
@@ -147,7 +174,7 @@ fn sound_looks(seen: &Value, count: usize) -> &[Value] {
 pub(super) fn the_pages_of_evidence_work_in_a_browser() {
     let folder = package();
     let seen = look(&page_of_evidence(&folder));
-    let looks = sound_looks(&seen, 13);
+    let looks = sound_looks(&seen, 15);
     let text = |name: &str| {
         let look = looks.iter().find(|look| look["name"] == name).unwrap();
         look["text"].as_str().unwrap()
@@ -171,6 +198,15 @@ pub(super) fn the_pages_of_evidence_work_in_a_browser() {
                 "stability.redundancy",
                 "What each limit costs",
                 "passed runs stopped, in percent",
+            ],
+        ),
+        (
+            "history",
+            &[
+                "3 commits that touched recordings",
+                "recorded with another model or prompt",
+                "<script>alert(1)</script>",
+                "tokens of a run",
             ],
         ),
         (

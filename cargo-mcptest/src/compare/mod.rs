@@ -34,6 +34,7 @@ use crate::package::Judging;
 use crate::status::{EXIT_STATUS, ExitStatus};
 use pair::Pairs;
 use remedy::{MoreRuns, Recorded};
+pub(crate) use side::places;
 use side::{Side, SidePlace};
 
 /// Compares two sets of recordings: did your agents get worse, or more expensive?

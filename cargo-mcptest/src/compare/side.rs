@@ -144,7 +144,7 @@ impl fmt::Display for Side {
 }
 
 /// Where agents say themselves that their recordings are, from the package's folder.
-fn places(opened: &Opened) -> Vec<PathBuf> {
+pub(crate) fn places(opened: &Opened) -> Vec<PathBuf> {
     let folder = &opened.package.folder;
     let suites = opened.suites.suites();
     let own = suites.flat_map(|(_, suite)| {

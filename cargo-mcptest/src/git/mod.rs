@@ -4,6 +4,7 @@
 //! What is found lies in a temporary folder like the package lies in its repository, so that suites
 //! find their recordings in it as they do in the package.
 
+mod history;
 mod objects;
 mod problem;
 #[cfg(test)]
@@ -16,6 +17,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 use crate::failure::Failure;
+pub(crate) use history::{Commit, History};
 use objects::{Objects, TreeEntry};
 use problem::GitProblem;
 
@@ -81,25 +83,10 @@ impl Repository {
             .prefix("mcptest-")
             .tempdir()
             .map_err(GitProblem::from)?;
-        let named: Vec<PathBuf> = named
-            .iter()
-            .filter_map(|place| within(&self.prefix, place))
-            .collect();
-        let wanted = |path: &Path| {
-            let kept = path
-                .extension()
-                .is_some_and(|end| end == "json" || end == "jsonl");
-            let in_folder = |path: &Path| {
-                path.parent()
-                    .is_some_and(|folder| folder.iter().any(|part| part == "cassettes"))
-            };
-            let own = path.strip_prefix(&self.prefix).is_ok_and(in_folder);
-            kept && (own || named.iter().any(|place| path.starts_with(place)))
-        };
         let mut objects = Objects::open(self, revision)?;
         let mut files = 0;
         for TreeEntry { path, mode, object } in objects.tree(self, &commit)? {
-            if !wanted(&path) {
+            if !self.is_recording(&path, named) {
                 continue;
             }
             if mode == "120000" {
@@ -124,6 +111,20 @@ impl Repository {
             files,
             _folder: folder,
         })
+    }
+
+    /// Whether a file is one of a folder `cassettes` of the package, or below a place that suites name.
+    fn is_recording(&self, path: &Path, named: &[PathBuf]) -> bool {
+        let kept = path
+            .extension()
+            .is_some_and(|end| end == "json" || end == "jsonl");
+        let in_folder = |path: &Path| {
+            path.parent()
+                .is_some_and(|folder| folder.iter().any(|part| part == "cassettes"))
+        };
+        let own = path.strip_prefix(&self.prefix).is_ok_and(in_folder);
+        let mut named = named.iter().filter_map(|place| within(&self.prefix, place));
+        kept && (own || named.any(|place| path.starts_with(place)))
     }
 
     /// The full name of the commit that a revision means.

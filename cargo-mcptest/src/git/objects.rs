@@ -127,12 +127,12 @@ impl Drop for Objects {
 }
 
 #[cfg(unix)]
-fn path(bytes: &[u8]) -> PathBuf {
+pub(super) fn path(bytes: &[u8]) -> PathBuf {
     use std::os::unix::ffi::OsStrExt as _;
     PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
 }
 
 #[cfg(not(unix))]
-fn path(bytes: &[u8]) -> PathBuf {
+pub(super) fn path(bytes: &[u8]) -> PathBuf {
     PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
 }

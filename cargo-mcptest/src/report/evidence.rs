@@ -14,6 +14,8 @@ use crate::mutants;
 use crate::output::Output;
 use crate::status::ExitStatus;
 
+use super::history;
+
 /// What is asked for.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Pages beside the verdicts")]
@@ -29,6 +31,9 @@ pub(super) struct EvidencePages {
     /// Add which broken runs the suites notice, as `mutants --only-green` says it.
     #[arg(long)]
     mutants: bool,
+    /// How the agents did in the last 20 commits that touched recordings, or in all since a revision.
+    #[arg(long, value_name = "REVISION", num_args = 0..=1, default_missing_value = "")]
+    history: Option<String>,
 }
 
 /// What was found, as the page has it.
@@ -62,7 +67,7 @@ impl EvidencePages {
 
     /// Whether what only the HTML report has is asked for.
     pub(super) const fn has_pages(&self) -> bool {
-        self.calibrate || self.mutants
+        self.calibrate || self.mutants || self.history.is_some()
     }
 
     const fn is_any(&self) -> bool {
@@ -112,6 +117,10 @@ impl EvidencePages {
         }
         if self.mutants {
             evidence.take("mutants", mutants::page(opened))?;
+        }
+        if let Some(since) = &self.history {
+            let since = Some(since.as_str()).filter(|since| !since.is_empty());
+            evidence.take("history", history::page(opened, since))?;
         }
         Ok(evidence)
     }

@@ -5,6 +5,7 @@
 
 mod comment;
 mod evidence;
+mod history;
 mod html;
 mod junit;
 mod markdown;
@@ -74,8 +75,8 @@ impl Report {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
         if self.evidence.has_pages() && self.format != ReportFormat::Html {
             return Err(
-                Failure::new("`--calibrate` and `--mutants` are pages of the HTML report")
-                    .help("the commands `calibrate` and `mutants` have formats of their own"),
+                Failure::new("`--calibrate`, `--mutants` and `--history` are pages of the HTML report")
+                    .help("the commands `calibrate` and `mutants` have formats of their own; what `--history` shows is in the page alone"),
             );
         }
         let is_markdown = self.format == ReportFormat::Markdown;

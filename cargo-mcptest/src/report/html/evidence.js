@@ -1,9 +1,10 @@
-// ---- compare, calibrate, mutants
+// ---- compare, calibrate, mutants; the history stands apart
 
   const PAGES = {
     compare: "What changed since the baseline",
     calibrate: "Which thresholds keep good runs and catch bad ones",
     mutants: "Which broken runs the suites notice",
+    history: "How the agents did, commit by commit",
   };
 
   async function evidence(page) {
@@ -11,7 +12,7 @@
     document.title = PAGES[page] + " · agent tests";
     trail.replaceChildren(document.createTextNode("› " + page));
     main.replaceChildren();
-    append(main, [make("h1", {}, PAGES[page]), { compare, calibrate, mutants }[page](data)]);
+    append(main, [make("h1", {}, PAGES[page]), { compare, calibrate, mutants, history }[page](data)]);
     window.scrollTo(0, 0);
   }
 

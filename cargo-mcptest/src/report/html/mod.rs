@@ -68,6 +68,7 @@ pub(super) fn render(
         .replacen("/*style*/", STYLE, 1)
         .replacen("/*script*/", SCRIPT, 1)
         .replacen("/*evidence*/", EVIDENCE, 1)
+        .replacen("/*history*/", HISTORY, 1)
         .replacen("<!--data-->", &pieces, 1))
 }
 
@@ -75,6 +76,7 @@ const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 const EVIDENCE: &str = include_str!("evidence.js");
+const HISTORY: &str = include_str!("history.js");
 
 /// Data as an element of the page: JSON, deflated, in base64.
 fn piece(id: &str, data: &impl Serialize) -> io::Result<String> {

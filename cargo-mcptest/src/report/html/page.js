@@ -468,6 +468,7 @@
   }
 
   /*evidence*/
+  /*history*/
   // ---- addresses
 
   async function go() {

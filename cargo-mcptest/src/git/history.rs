@@ -1,0 +1,201 @@
+//! The recordings of a package commit by commit, as git has them: what changed between two of them, and the
+//! bytes of a file when they are asked for.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use super::objects::{Objects, TreeEntry};
+use super::problem::GitProblem;
+use super::{Repository, within};
+use crate::failure::Failure;
+
+/// So many commits are looked at without a revision to begin with.
+const LAST: usize = 20;
+
+/// So many are looked at with one.
+const MOST: usize = 500;
+
+/// A commit that touched recordings.
+#[derive(Debug)]
+pub(crate) struct Commit {
+    /// Its full name.
+    pub(crate) name: String,
+    /// Seconds since 1970.
+    pub(crate) time: i64,
+    /// The first line of its message.
+    pub(crate) subject: String,
+    /// The recordings that are others than in the commit before; all of them in the first one.
+    pub(crate) changes: Vec<Change>,
+}
+
+/// A recording that is there now, with its object, or is gone.
+#[derive(Debug)]
+pub(crate) struct Change {
+    /// From the repository's top.
+    pub(crate) path: PathBuf,
+    pub(crate) object: Option<String>,
+}
+
+/// The commits, the oldest first.
+pub(crate) struct History {
+    pub(crate) commits: Vec<Commit>,
+    /// The package's folder from the repository's top.
+    pub(crate) prefix: PathBuf,
+    /// What is to be known of it, a line each.
+    pub(crate) notes: Vec<String>,
+    objects: Objects,
+}
+
+impl History {
+    /// The last commits that touched the recordings of a package, or all since a revision, which is the first
+    /// of them then. `named` are the places that suites name, relative to the package.
+    pub(crate) fn read(
+        package: &Path,
+        since: Option<&str>,
+        named: &[PathBuf],
+    ) -> Result<Self, Failure> {
+        let repository = Repository::around(package).map_err(Failure::from)?;
+        repository.history(since, named).map_err(Failure::from)
+    }
+
+    /// The bytes of a recording.
+    pub(crate) fn bytes(&mut self, object: &str, path: &Path) -> Result<Vec<u8>, Failure> {
+        self.objects.read(object, path).map_err(Failure::from)
+    }
+}
+
+impl Repository {
+    fn history(&self, since: Option<&str>, named: &[PathBuf]) -> Result<History, GitProblem> {
+        let head = self.commit("HEAD")?;
+        let first = since.map(|since| self.commit(since)).transpose()?;
+        let mut log = self.logged(first.as_deref(), &head, named)?;
+        let mut notes = Vec::new();
+        let most = if first.is_some() { MOST } else { LAST };
+        if log.len() > most && first.is_some() {
+            notes.push(format!("only the last {most} commits are shown"));
+        }
+        log.truncate(most);
+        log.reverse();
+        if let Some(first) = first.filter(|_| log.len() < most) {
+            log.splice(0..0, self.told(&["--max-count=1", &first])?);
+        }
+        if self.say(&["rev-parse", "--is-shallow-repository"])? == "true" {
+            notes.push("this clone is shallow: older commits are not in it".to_owned());
+        }
+        let objects = Objects::open(self, since.unwrap_or("HEAD"))?;
+        let mut before: Option<String> = None;
+        for commit in &mut log {
+            commit.changes = match &before {
+                None => {
+                    let files = objects.tree(self, &commit.name)?.into_iter();
+                    let wanted = files.filter(|file| self.is_recording(&file.path, named));
+                    wanted.map(plain).collect::<Result<_, _>>()?
+                }
+                Some(before) => self.changed([before, &commit.name], named)?,
+            };
+            before = Some(commit.name.clone());
+        }
+        Ok(History {
+            commits: log,
+            prefix: self.prefix.clone(),
+            notes,
+            objects,
+        })
+    }
+
+    /// The commits up to `head` that touched recordings, the newest first, one more than is shown.
+    fn logged(
+        &self,
+        first: Option<&str>,
+        head: &str,
+        named: &[PathBuf],
+    ) -> Result<Vec<Commit>, GitProblem> {
+        let range = first.map_or_else(|| head.to_owned(), |first| format!("{first}..{head}"));
+        let most = format!("--max-count={}", MOST + 1);
+        let mut arguments = vec![most.as_str(), &range, "--"];
+        let mut places: Vec<String> = vec![
+            ":(glob)**/cassettes/**/*.json".to_owned(),
+            ":(glob)**/cassettes/**/*.jsonl".to_owned(),
+        ];
+        let named = named.iter().filter_map(|place| within(&self.prefix, place));
+        places.extend(named.map(|place| format!(":(top,literal){}", place.display())));
+        arguments.extend(places.iter().map(String::as_str));
+        self.told(&arguments)
+    }
+
+    fn told(&self, arguments: &[&str]) -> Result<Vec<Commit>, GitProblem> {
+        let log = ["log", "--date-order", "--format=%H%x00%ct%x00%s"];
+        let said = self.say(&[&log[..], arguments].concat())?;
+        let commits = said.lines().filter_map(|line| {
+            let mut parts = line.splitn(3, '\0');
+            Some(Commit {
+                name: parts.next()?.to_owned(),
+                time: parts.next()?.parse().ok()?,
+                subject: parts.next()?.to_owned(),
+                changes: Vec::new(),
+            })
+        });
+        Ok(commits.collect())
+    }
+
+    /// What is another recording in the second of two commits.
+    fn changed(&self, commits: [&str; 2], named: &[PathBuf]) -> Result<Vec<Change>, GitProblem> {
+        let [before, now] = commits;
+        let difference = [
+            "diff-tree",
+            "-r",
+            "-z",
+            "--raw",
+            "--no-renames",
+            before,
+            now,
+        ];
+        let output = self
+            .git(&difference)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(GitProblem::start)?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            return Err(GitProblem::Absent {
+                revision: now.to_owned(),
+                said,
+            });
+        }
+        let mut parts = output.stdout.split(|byte| *byte == 0);
+        let mut changes = Vec::new();
+        // `:<mode> <mode> <object> <object> <status>`, then the path.
+        while let (Some(head), Some(path)) = (parts.next(), parts.next()) {
+            let path = super::objects::path(path);
+            if !self.is_recording(&path, named) {
+                continue;
+            }
+            let head = String::from_utf8_lossy(head);
+            let mut words = head.trim_start_matches(':').split(' ').skip(1);
+            let (mode, object) = (words.next().unwrap_or_default(), words.nth(1));
+            changes.push(if mode == "000000" {
+                Change { path, object: None }
+            } else {
+                plain(TreeEntry {
+                    path,
+                    mode: mode.to_owned(),
+                    object: object.unwrap_or_default().to_owned(),
+                })?
+            });
+        }
+        Ok(changes)
+    }
+}
+
+/// A file, which is no link.
+fn plain(entry: TreeEntry) -> Result<Change, GitProblem> {
+    let TreeEntry { path, mode, object } = entry;
+    if mode == "120000" {
+        let revision = "HEAD".to_owned();
+        return Err(GitProblem::Link { revision, path });
+    }
+    Ok(Change {
+        path,
+        object: Some(object),
+    })
+}

@@ -1,0 +1,247 @@
+//! What each commit has of each agent. A file of the same bytes at the same place is read and judged once,
+//! however many commits have it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mcptest::judge::AgentTest;
+use mcptest::trace::Run;
+use mcptest_trace::eval::{Metrics as _, count_calls};
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::files::{before_pattern, stems_of};
+use crate::git::History;
+use crate::judging::Opened;
+use crate::outcome::{Gates, OutcomeSource, recorded};
+
+/// So many files that cannot be read are named.
+const NAMED: usize = 3;
+
+/// A recorded run, judged.
+#[derive(Debug, Clone)]
+pub(super) struct JudgedRun {
+    recorded: Option<bool>,
+    gates: Option<bool>,
+    pub(super) tokens: Option<f64>,
+    pub(super) ms: Option<f64>,
+    pub(super) usd: Option<f64>,
+    /// The model and the prompts that it was recorded with.
+    pub(super) asked: [String; 3],
+}
+
+impl JudgedRun {
+    fn of(run: &Run, gates: &Gates<'_>) -> Self {
+        let counts = count_calls(&run.trace).metrics();
+        // By name: a target that this version has not is one that no run has.
+        let target = |name: &str| counts.pointer(name).and_then(Value::as_f64);
+        Self {
+            recorded: recorded(run),
+            gates: gates.hold_without(run, None),
+            tokens: target("/calls/tokens"),
+            ms: target("/calls/ms"),
+            usd: target("/calls/usd"),
+            asked: [&run.model, &run.user_prompt, &run.system_prompt].map(Clone::clone),
+        }
+    }
+
+    pub(super) fn passed(&self, outcome: OutcomeSource) -> Option<bool> {
+        match outcome {
+            OutcomeSource::Recorded => self.recorded,
+            OutcomeSource::Gates => self.gates,
+        }
+    }
+}
+
+/// An agent's files in a commit that changed them.
+#[derive(Debug)]
+pub(super) struct State {
+    /// Which of the commits.
+    pub(super) commit: usize,
+    /// Places among the agent's files.
+    pub(super) files: Vec<usize>,
+}
+
+/// An agent over all commits.
+pub(super) struct AgentHistory {
+    /// The stem of its recordings.
+    pub(super) stem: String,
+    pub(super) case: String,
+    /// Every file that it ever had, with its runs.
+    pub(super) files: Vec<Vec<JudgedRun>>,
+    pub(super) states: Vec<State>,
+}
+
+impl AgentHistory {
+    /// The recordings, where each of them says whether its run passed; else the gates.
+    pub(super) fn outcome(&self) -> OutcomeSource {
+        let mut runs = self.files.iter().flatten();
+        if runs.all(|run| run.recorded.is_some()) {
+            OutcomeSource::Recorded
+        } else {
+            OutcomeSource::Gates
+        }
+    }
+
+    pub(super) fn runs(&self, state: &State) -> impl Iterator<Item = &JudgedRun> {
+        let files = state.files.iter();
+        files.filter_map(|file| self.files.get(*file)).flatten()
+    }
+}
+
+/// An agent while the commits are read.
+struct Reading<'a> {
+    test: &'a AgentTest<'a>,
+    gates: Gates<'a>,
+    stems: Vec<String>,
+    /// Where the suite says that its recordings are, from the package's folder.
+    named: Option<PathBuf>,
+    /// The files of the commit that is read, and their places.
+    now: BTreeMap<PathBuf, usize>,
+    /// The place of each file that was read, by its path and its object.
+    known: BTreeMap<(PathBuf, String), Option<usize>>,
+    has_changed: bool,
+    history: AgentHistory,
+}
+
+/// All agents over the commits, and what could not be read, a line each.
+pub(super) fn agents(
+    opened: &Opened,
+    history: &mut History,
+) -> Result<(Vec<AgentHistory>, Vec<String>), Failure> {
+    let tests = opened.suites.agents();
+    let mut agents: Vec<Reading<'_>> = tests
+        .iter()
+        .map(|test| Reading::of(test, &opened.package.folder))
+        .collect();
+    let folder = tempfile::Builder::new().prefix("mcptest-").tempdir()?;
+    let mut unreadable = Vec::new();
+    let commits = std::mem::take(&mut history.commits);
+    for (place, commit) in commits.iter().enumerate() {
+        for change in &commit.changes {
+            let own = change.path.strip_prefix(&history.prefix);
+            let own = own.unwrap_or(&change.path).to_owned();
+            for agent in agents.iter_mut().filter(|agent| agent.may_have(&own)) {
+                let Some(object) = &change.object else {
+                    agent.has_changed |= agent.now.remove(&own).is_some();
+                    continue;
+                };
+                let key = (own.clone(), object.clone());
+                if !agent.known.contains_key(&key) {
+                    let bytes = history.bytes(object, &change.path)?;
+                    let file = folder.path().join(&change.path);
+                    let package = folder.path().join(&history.prefix);
+                    let runs = agent.read(&package, &file, &bytes)?;
+                    let found = match runs {
+                        Ok(Some(runs)) => {
+                            agent.history.files.push(runs);
+                            Some(agent.history.files.len() - 1)
+                        }
+                        Ok(None) => None,
+                        Err(why) => {
+                            let commit: String = commit.name.chars().take(10).collect();
+                            unreadable.push(format!("in {commit}: {why}"));
+                            None
+                        }
+                    };
+                    agent.known.insert(key.clone(), found);
+                }
+                agent.has_changed |= match agent.known.get(&key) {
+                    Some(Some(file)) => agent.now.insert(own.clone(), *file) != Some(*file),
+                    _ => agent.now.remove(&own).is_some(),
+                };
+            }
+        }
+        for agent in &mut agents {
+            agent.settle(place);
+        }
+    }
+    history.commits = commits;
+    let more = unreadable.len().saturating_sub(NAMED);
+    unreadable.truncate(NAMED);
+    let mut notes: Vec<String> = unreadable
+        .into_iter()
+        .map(|why| format!("a recording was left out that cannot be read, {why}"))
+        .collect();
+    if more > 0 {
+        notes.push(format!("and {more} more recordings that cannot be read"));
+    }
+    let agents = agents.into_iter().map(|agent| agent.history);
+    let agents = agents.filter(|agent| !agent.states.is_empty());
+    Ok((agents.collect(), notes))
+}
+
+impl<'a> Reading<'a> {
+    fn of(test: &'a AgentTest<'a>, package: &Path) -> Self {
+        let beside = test.suite().source.path().parent();
+        let beside = beside.and_then(|beside| beside.strip_prefix(package).ok());
+        let beside = beside.unwrap_or(Path::new(""));
+        let cassette = test.agent().cassette.as_ref();
+        Self {
+            test,
+            gates: Gates::of(test),
+            stems: stems_of(test),
+            named: cassette.map(|named| beside.join(before_pattern(&named.value))),
+            now: BTreeMap::new(),
+            known: BTreeMap::new(),
+            has_changed: false,
+            history: AgentHistory {
+                stem: test.stem(),
+                case: test.case().to_owned(),
+                files: Vec::new(),
+                states: Vec::new(),
+            },
+        }
+    }
+
+    /// Whether a file may be a recording of the agent, by its name; whether it is one, reading it says.
+    fn may_have(&self, path: &Path) -> bool {
+        if let Some(named) = &self.named {
+            return path.starts_with(named);
+        }
+        let own = path.file_stem();
+        let above = path.parent().and_then(Path::file_name);
+        let names = [own, above].into_iter().flatten();
+        let mut names = names.map(|name| name.to_string_lossy());
+        names.any(|name| self.stems.iter().any(|stem| **stem == name))
+    }
+
+    /// The runs of a file, which lies alone in a folder laid out as the package; nothing where it is not one of
+    /// the agent.
+    fn read(
+        &self,
+        package: &Path,
+        file: &Path,
+        bytes: &[u8],
+    ) -> Result<Result<Option<Vec<JudgedRun>>, String>, Failure> {
+        let above = file.parent().unwrap_or(package);
+        fs::create_dir_all(above)?;
+        fs::create_dir_all(package)?;
+        fs::write(file, bytes)?;
+        let runs = self.test.runs_in(package);
+        fs::remove_file(file)?;
+        Ok(match runs {
+            Ok(runs) => Ok(runs.map(|runs| {
+                let runs = runs.iter();
+                runs.map(|run| JudgedRun::of(run, &self.gates)).collect()
+            })),
+            Err(why) => Err(why
+                .lines()
+                .find(|line| !line.trim().is_empty())
+                .unwrap_or_default()
+                .to_owned()),
+        })
+    }
+
+    /// Keeps what the agent has in a commit, where that is other than before.
+    fn settle(&mut self, commit: usize) {
+        if self.has_changed {
+            self.history.states.push(State {
+                commit,
+                files: self.now.values().copied().collect(),
+            });
+        }
+        self.has_changed = false;
+    }
+}

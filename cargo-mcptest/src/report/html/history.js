@@ -1,0 +1,72 @@
+// ---- the history
+
+  const dated = (commit) => new Date(1000 * commit.time).toISOString().slice(0, 10);
+  const named = (commit) => `${commit.name.slice(0, 10)} ${dated(commit)} ${commit.subject}`;
+  const KINDS = { worse: "bad", better: "good", other: "odd" };
+  const rounded = (number) => (number >= 100 ? grouped(Math.round(number)) : String(+number.toPrecision(3)));
+
+  function history(data) {
+    const { commits, agents } = data;
+    const changes = agents.flatMap((agent) => agent.changes.map((change) => ({ ...change, agent })));
+    changes.sort((one, other) => other.commit - one.commit);
+    return [
+      make("p", {}, `${count(commits.length, "commit")} that touched recordings, ${named(commits[0])} to ${named(commits[commits.length - 1])}. `,
+        `The suites of today judge ${count(data.files, "recording")} of theirs. A mark is a commit in which a test finds a change; the chance of any false mark is at most 5 % for outcomes, and the same for tokens.`),
+      data.notes.map((note) => make("p", { class: "odd" }, note)),
+      make("h2", {}, "Changes"),
+      changes.length === 0 ? make("p", {}, "No commit changed what the agents do by more than chance.")
+        : plain("Changes", ["commit", "agent test", "what changed", "what it rests on"], changes.map((change) => [
+          named(commits[change.commit]), make("a", { href: address(change.agent.case) }, change.agent.case),
+          make("strong", { class: KINDS[change.kind] }, change.kind), change.said])),
+      make("h2", {}, "Agent by agent"),
+      agents.map((agent) => past(agent, commits)),
+    ];
+  }
+
+  // An agent: what of it is known, each as a chart over all commits, so that those of all agents stand in line.
+  function past(agent, commits) {
+    const shares = agent.points.filter((point) => point.share);
+    const charts = [
+      shares.length > 0 && line("runs that pass, %", agent, commits, (point) => point.share && point.share.map((share) => 100 * share), 100),
+      ...[["tokens of a run", "tokens"], ["milliseconds of a run", "ms"], ["dollars of a run", "usd"]].map(([title, key]) =>
+        agent.points.some((point) => point[key] !== null) && line(title, agent, commits, (point) => (point[key] === null ? null : [null, point[key], null]))),
+    ].filter(Boolean);
+    const last = agent.points[agent.points.length - 1];
+    return make("section", {},
+      make("h3", {}, make("a", { href: address(agent.case) }, agent.case)),
+      make("p", { class: "faint" }, `${last.passed} of ${last.judged} runs pass in the last of ${count(agent.points.length, "commit")} that changed its recordings, outcomes ${agent.outcomes}`),
+      charts.length > 0 && make("div", { class: "charts" }, charts),
+      make("details", {}, make("summary", {}, "The numbers"),
+        plain("Numbers of " + clean(agent.case), ["commit", "passed", "tokens", "ms", "dollars"], agent.points.map((point) => [
+          named(commits[point.commit]), `${point.passed} of ${point.judged}` + (point.judged < point.runs ? `, ${point.runs - point.judged} unknown` : ""),
+          ...["tokens", "ms", "usd"].map((key) => (point[key] === null ? "–" : rounded(point[key])))]), 2)));
+  }
+
+  // Values over the commits, each until the next one; with its interval, and a mark where a test finds a change.
+  function line(title, agent, commits, value, most) {
+    const [width, height, left, bottom, top] = [320, 110, 44, 18, 10];
+    const points = agent.points.map((point) => [point.commit, value(point)]).filter(([, values]) => values);
+    const high = most || 1.1 * Math.max(...points.map(([, values]) => values[1]), 1e-9);
+    const x = (at) => left + (at * (width - left - 10)) / Math.max(commits.length - 1, 1);
+    const y = (number) => height - bottom - (Math.min(number, high) * (height - bottom - top)) / high;
+    const label = `${title}: ` + points.map(([at, values]) => `${rounded(values[1])} in ${commits[at].name.slice(0, 10)}`).join(", ");
+    const picture = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
+    for (const number of [0, high / 2, high]) {
+      picture.append(draw("line", { x1: left, x2: width - 10, y1: y(number), y2: y(number), class: "axis" }),
+        draw("text", { x: left - 5, y: y(number) + 4, "text-anchor": "end" }, rounded(number)));
+    }
+    const end = (place) => (place + 1 < points.length ? points[place + 1][0] : commits.length - 1);
+    points.forEach(([at, [low, , top_]], place) => low !== null && picture.append(
+      draw("rect", { x: x(at) - 2, width: Math.max(x(end(place)) - x(at), 4), y: y(top_), height: Math.max(y(low) - y(top_), 1), class: "band" })));
+    const path = points.map(([at, [, middle]], place) => `${place ? "L" : "M"}${x(at)} ${y(middle)}H${x(end(place))}`).join("");
+    picture.append(draw("path", { d: path, class: "curve" }));
+    points.forEach(([at, [, middle]]) => picture.append(draw("circle", { cx: x(at), cy: y(middle), r: 2.5, class: "dot" },
+      draw("title", {}, named(commits[at]) + ": " + rounded(middle)))));
+    for (const change of agent.changes) {
+      picture.append(draw("line", { x1: x(change.commit), x2: x(change.commit), y1: top - 6, y2: height - bottom, class: "change " + change.kind }),
+        draw("title", {}, `${change.kind}: ${named(commits[change.commit])}: ${change.said}`));
+    }
+    picture.append(draw("text", { x: left, y: height - 4 }, dated(commits[0])),
+      draw("text", { x: width - 10, y: height - 4, "text-anchor": "end" }, dated(commits[commits.length - 1])));
+    return make("figure", {}, make("figcaption", {}, title), picture);
+  }

@@ -1,0 +1,261 @@
+//! `cargo mcptest report --history`: the agents commit by commit, out of git's objects.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+mod support;
+
+use std::fs;
+use std::io::Read as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use e2e_support::folder::{Folder, collect};
+use e2e_support::process;
+use flate2::read::DeflateDecoder;
+use serde_json::{Value, json};
+use support::four_agents::run;
+use support::{VERSIONS, mcptest};
+
+const SUITE: &str = "agents:\n\
+    - { name: falling, model: m, prompt: go, runs: 6, calls: { max: 9 } }\n\
+    - { name: steady, model: m, prompt: go, runs: 6, calls: { max: 9 } }\n";
+
+fn git(folder: &Folder, arguments: &[&str]) -> String {
+    let mut git = process::command("git", folder.path());
+    git.args(["-c", "user.name=a", "-c", "user.email=a@b"])
+        .args(arguments);
+    process::run(&mut git).exits(0).stdout.trim().to_owned()
+}
+
+fn commit(folder: &Folder, subject: &str) -> String {
+    git(folder, &["add", "-A"]);
+    git(folder, &["commit", "-qm", subject]);
+    git(folder, &["rev-parse", "HEAD"])
+}
+
+/// Six runs of an agent, of which so many pass; other bytes with another number.
+fn record(folder: &Folder, agent: &str, prompt: &str, passed: u64, number: u64) {
+    for place in 0..6 {
+        let run = run(
+            agent,
+            "find",
+            1000 + 10 * number + place,
+            place < passed,
+            prompt,
+        );
+        let path = format!("suites/cassettes/{agent}__m/run-{}.json", place + 1);
+        folder.write(&path, run.to_string());
+    }
+}
+
+/// Three commits with recordings, and one without; in the last one an agent is worse.
+fn repository() -> Folder {
+    let folder = Folder::new()
+        .with(
+            "Cargo.toml",
+            "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
+             [package.metadata.mcptest]\nroots = [\"suites\"]\n\n[workspace]\n",
+        )
+        .with("src/lib.rs", "")
+        .with("suites/desk.yml", SUITE)
+        .with("cassettes.md", "no recording");
+    git(&folder, &["init", "-q", "-b", "main"]);
+    record(&folder, "falling", "go", 6, 1);
+    record(&folder, "steady", "go", 5, 1);
+    commit(&folder, "One");
+    folder.write("src/lib.rs", "// other code\n");
+    commit(&folder, "No recording");
+    record(&folder, "falling", "go", 6, 2);
+    commit(&folder, "Two </script><b>bold</b>");
+    record(&folder, "falling", "go", 0, 3);
+    record(&folder, "steady", "go", 5, 3);
+    commit(&folder, "Three");
+    folder
+}
+
+/// What the page has of the history.
+fn page(folder: &Folder, arguments: &[&str]) -> Value {
+    let all = [&["report", "-o", "page.html", "--history"], arguments].concat();
+    let said = mcptest(folder.path(), &all);
+    assert!(matches!(said.code, Some(0 | 1)), "{said}");
+    let text = fs::read_to_string(folder.at("page.html")).unwrap();
+    assert!(!text.contains("<b>bold"));
+    unpacked(&text, "history")
+}
+
+fn unpacked(page: &str, id: &str) -> Value {
+    let begin = format!("<script type=\"application/octet-stream\" id=\"{id}\">");
+    let (_, rest) = page.split_once(&begin).unwrap();
+    let (packed, _) = rest.split_once('<').unwrap();
+    let bytes = BASE64.decode(packed).unwrap();
+    let mut text = String::new();
+    DeflateDecoder::new(&bytes[..])
+        .read_to_string(&mut text)
+        .unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+fn of_commits(page: &Value, key: &str) -> Vec<Value> {
+    let commits = page["commits"].as_array().unwrap().iter();
+    commits.map(|commit| commit[key].clone()).collect()
+}
+
+/// The points of an agent: commit, passed, runs.
+fn points(page: &Value, agent: usize) -> Vec<[u64; 3]> {
+    let points = page["agents"][agent]["points"].as_array().unwrap().iter();
+    let number = |point: &Value, key: &str| point[key].as_u64().unwrap();
+    points
+        .map(|point| ["commit", "passed", "runs"].map(|key| number(point, key)))
+        .collect()
+}
+
+#[test]
+fn a_change_is_found_in_its_commit_and_nowhere_else() {
+    let folder = repository();
+    let before = collect(folder.path());
+    let page = page(&folder, &[]);
+    fs::remove_file(folder.at("page.html")).unwrap();
+    assert!(
+        collect(folder.path()) == before,
+        "the work tree is untouched"
+    );
+    assert_eq!(
+        of_commits(&page, "subject"),
+        ["One", "Two </script><b>bold</b>", "Three"]
+    );
+    let cases: Vec<&Value> = page["agents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|agent| &agent["case"])
+        .collect();
+    assert_eq!(cases, ["desk::falling", "desk::steady"]);
+    assert_eq!(points(&page, 0), [[0, 6, 6], [1, 6, 6], [2, 0, 6]]);
+    assert_eq!(points(&page, 1), [[0, 5, 6], [2, 5, 6]]);
+    let changes = page["agents"][0]["changes"].as_array().unwrap();
+    assert_eq!(changes.len(), 1, "{changes:?}");
+    assert_eq!(
+        (&changes[0]["commit"], &changes[0]["kind"]),
+        (&json!(2), &json!("worse"))
+    );
+    // All runs since the last change are its baseline.
+    let said = changes[0]["said"].as_str().unwrap();
+    assert!(
+        said.starts_with("12/12 → 0/6 passed; regressed p < 0.0001"),
+        "{said}"
+    );
+    assert_eq!(page["agents"][1]["changes"], json!([]));
+    let share = &page["agents"][1]["points"][0]["share"];
+    assert!((share[1].as_f64().unwrap() - 5.0 / 6.0).abs() < 1e-12);
+    assert!(share[0].as_f64().unwrap() < 0.5 && share[2].as_f64().unwrap() > 0.96);
+    assert_eq!(page["agents"][0]["points"][0]["tokens"], 1012.5);
+    assert_eq!(page["agents"][0]["points"][0]["ms"], Value::Null);
+    assert_eq!(page["notes"], json!([]));
+}
+
+/// Work goes by what changed: 12 recordings, then 6, then 12, and none twice.
+#[test]
+fn a_recording_that_did_not_change_is_judged_once() {
+    let folder = repository();
+    assert_eq!(page(&folder, &[])["files"], 30);
+    // One of them changes, and back again.
+    let path = folder.at("suites/cassettes/steady__m/run-1.json");
+    let kept = fs::read(&path).unwrap();
+    folder.write(
+        "suites/cassettes/steady__m/run-1.json",
+        run("steady", "find", 9, true, "go").to_string(),
+    );
+    commit(&folder, "Four");
+    fs::write(&path, kept).unwrap();
+    commit(&folder, "Five");
+    let page = page(&folder, &[]);
+    assert_eq!(page["files"], 31);
+    assert_eq!(points(&page, 1).len(), 4);
+}
+
+#[test]
+fn it_begins_at_a_revision_or_at_the_twentieth_commit() {
+    let folder = repository();
+    let second = git(&folder, &["rev-parse", "HEAD~1"]);
+    let since = page(&folder, &[&second]);
+    assert_eq!(of_commits(&since, "name")[0], json!(second));
+    assert_eq!(points(&since, 0), [[0, 6, 6], [1, 0, 6]]);
+    // All recordings of the first commit are there, whichever it was that touched them.
+    assert_eq!(points(&since, 1), [[0, 5, 6], [1, 5, 6]]);
+    for number in 4..24 {
+        record(&folder, "steady", "go", 5, number);
+        commit(&folder, &format!("Commit {number}"));
+    }
+    let last = page(&folder, &[]);
+    let subjects = of_commits(&last, "subject");
+    assert_eq!((subjects.len(), &subjects[0]), (20, &json!("Commit 4")));
+    assert_eq!(points(&last, 0), [[0, 0, 6]]);
+}
+
+#[test]
+fn another_prompt_is_told_and_not_judged() {
+    let folder = repository();
+    record(&folder, "steady", "go away", 0, 4);
+    commit(&folder, "Another prompt");
+    let page = page(&folder, &[]);
+    assert_eq!(
+        page["agents"][1]["changes"],
+        json!([{
+            "commit": 3, "kind": "other",
+            "said": "recorded with another model or prompt; not compared with before",
+        }])
+    );
+}
+
+#[test]
+fn an_agent_that_loses_recordings_and_one_that_cannot_be_read_are_told() {
+    let folder = repository();
+    fs::remove_file(folder.at("suites/cassettes/steady__m/run-6.json")).unwrap();
+    folder.write("suites/cassettes/falling__m/run-1.json", "{ broken");
+    commit(&folder, "Broken");
+    let page = page(&folder, &[]);
+    assert_eq!(points(&page, 1).last(), Some(&[3, 5, 5]));
+    assert_eq!(points(&page, 0).last(), Some(&[3, 0, 5]));
+    let note = page["notes"][0].as_str().unwrap();
+    assert!(
+        note.starts_with("a recording was left out that cannot be read, in "),
+        "{note}"
+    );
+    assert!(note.contains("run-1.json"), "{note}");
+}
+
+#[test]
+fn where_there_is_no_history_it_is_told() {
+    let folder = repository();
+    let none = mcptest(
+        folder.path(),
+        &["report", "--history", "nowhere", "-o", "x.html"],
+    )
+    .exits(2);
+    assert!(
+        none.stderr
+            .contains("error: `nowhere` is neither a folder nor a revision"),
+        "{none}"
+    );
+    fs::remove_dir_all(folder.at(".git")).unwrap();
+    let none = mcptest(folder.path(), &["report", "--history", "-o", "x.html"]).exits(2);
+    assert!(
+        none.stderr.starts_with(&format!("{VERSIONS}error: `")),
+        "{none}"
+    );
+    assert!(none.stderr.contains("is in no git repository"), "{none}");
+    git(&folder, &["init", "-q", "-b", "main"]);
+    git(&folder, &["add", "src"]);
+    git(&folder, &["commit", "-qm", "no recordings"]);
+    let none = mcptest(folder.path(), &["report", "--history", "-o", "x.html"]).exits(0);
+    assert!(folder.at("x.html").exists(), "{none}");
+    let overview = unpacked(
+        &fs::read_to_string(folder.at("x.html")).unwrap(),
+        "overview",
+    );
+    assert_eq!(overview["pages"], json!([]));
+    let notes = overview["notes"].to_string();
+    assert!(
+        notes.contains("history: no commit touched a recording of this package"),
+        "{notes}"
+    );
+}
