@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use mcptest_suite::escape;
+use mcptest_trace::eval::{CallCounts, Metrics as _};
 use mcptest_trace::evidence::compare::{
     CompareOptions, Comparison, CostKind, Metric, ShownAgents, compare,
 };
@@ -118,6 +119,10 @@ enum CostOf {
     Steps,
     /// Tool calls.
     Calls,
+    /// Milliseconds, of runs that one machine recorded.
+    Ms,
+    /// US dollars, where the suites state the prices.
+    Usd,
 }
 
 /// What turns a comparison red.
@@ -271,6 +276,11 @@ impl Compared {
         how: &How,
     ) -> Result<Self, Failure> {
         let options = how.options();
+        let target = options.cost.target();
+        if !CallCounts::TARGETS.iter().any(|known| known.name == target) {
+            let unknown = format!("no run has the target `{target}`, which `--cost` asks for");
+            return Err(Failure::new(unknown).help("`--cost` tokens, steps, calls or ms"));
+        }
         let [baseline, candidate] = named.map(|named| Side::read(opened, named));
         let sides = [baseline?, candidate?];
         let pairs = Pairs::new(opened, sides.each_ref(), options.cost, how.across_models)?;
@@ -426,6 +436,8 @@ impl CostOf {
             Self::Tokens => CostKind::Tokens,
             Self::Steps => CostKind::Steps,
             Self::Calls => CostKind::Calls,
+            Self::Ms => CostKind::Ms,
+            Self::Usd => CostKind::Usd,
         }
     }
 }

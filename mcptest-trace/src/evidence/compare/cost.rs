@@ -1,12 +1,16 @@
 //! What runs cost: did the agent become dearer?
 
+use std::collections::BTreeSet;
+use std::fmt;
+
 use serde::Serialize;
 
-use super::{CompareOptions, MetricFinding, RunSample};
+use super::{CompareOptions, CostKind, MetricFinding, RunSample};
 use crate::evidence::moses::{Shift, shift};
 use crate::evidence::rank_sum::RankSum;
 use crate::evidence::stratified::mean_interval;
 use crate::number::real;
+use crate::text::escape_line;
 
 /// The cost of an agent on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -34,12 +38,50 @@ pub struct CostCompared {
     pub finding: MetricFinding,
 }
 
+/// Costs of both sides that are not compared, though they are known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct OtherMachines {
+    /// The machines that recorded the baseline, and the candidate; none where a recording does not say.
+    pub recorded_on: [BTreeSet<Option<String>>; 2],
+}
+
+impl OtherMachines {
+    /// Where a cost depends on the machine, and both sides were not recorded on one.
+    pub(super) fn of(sides: [&[RunSample]; 2], kind: CostKind) -> Option<Self> {
+        let recorded_on = sides.map(|runs| -> BTreeSet<Option<String>> {
+            let of_cost = runs.iter().filter(|run| run.cost.is_some());
+            of_cost.map(|run| run.recorded_on.clone()).collect()
+        });
+        let [before, now] = &recorded_on;
+        let is_one = before.len() == 1 && before == now && !before.contains(&None);
+        let is_known = !before.is_empty() && !now.is_empty();
+        (kind.is_of_machine() && is_known && !is_one).then_some(Self { recorded_on })
+    }
+}
+
+impl fmt::Display for OtherMachines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [before, now] = self.recorded_on.each_ref().map(|machines| {
+            let machines = machines.iter().map(|machine| match machine {
+                Some(machine) => format!("`{}`", escape_line(machine).replace('`', "ʼ")),
+                None => "a machine that is not told".to_owned(),
+            });
+            machines.collect::<Vec<_>>().join(" and ")
+        });
+        write!(f, "recorded on {before} before and on {now} now")
+    }
+}
+
 /// The costs of these runs; `None` when there is none or one is not known. Says whether they are
 /// estimates.
-pub(super) fn costs(runs: &[RunSample]) -> Option<(Vec<f64>, bool)> {
+pub(super) fn costs(runs: &[RunSample], kind: CostKind) -> Option<(Vec<f64>, bool)> {
     let costs: Vec<_> = runs.iter().map(|run| run.cost).collect::<Option<_>>()?;
     let estimated = costs.iter().any(|cost| cost.estimated);
-    let amounts: Vec<f64> = costs.iter().map(|cost| real(cost.amount)).collect();
+    let amounts: Vec<f64> = costs
+        .iter()
+        .map(|cost| real(cost.amount) * kind.unit())
+        .collect();
     (!amounts.is_empty()).then_some((amounts, estimated))
 }
 

@@ -39,7 +39,7 @@ use crate::number::{real, wide};
 use crate::words::words;
 
 pub use behaviour::{BehaviourCompared, ChangedArgument, Differences, Seen, SuiteBehaviour};
-pub use cost::{CostCompared, SuiteCost};
+pub use cost::{CostCompared, OtherMachines, SuiteCost};
 pub use decision::Decision;
 pub use options::{CompareOptions, Metric};
 pub use outcomes::{OutcomesCompared, Passed};
@@ -82,6 +82,8 @@ pub struct AgentComparison {
     pub unjudged: Option<[RunsOfSide; 2]>,
     /// Cost, where it is known on both sides.
     pub cost: Option<CostCompared>,
+    /// Why the cost is not compared, where it is known on both sides and depends on the machine.
+    pub other_machines: Option<OtherMachines>,
     /// Behaviour, where it is known on both sides.
     pub behaviour: Option<BehaviourCompared>,
 }
@@ -198,18 +200,27 @@ struct ComparedAgent<'a> {
     passed: Option<(Passed, Passed)>,
     unjudged: Option<[RunsOfSide; 2]>,
     costs: Option<(Vec<f64>, Vec<f64>)>,
+    other_machines: Option<OtherMachines>,
     behaviours: Option<(Vec<&'a Behaviour>, Vec<&'a Behaviour>)>,
 }
 
 impl<'a> ComparedAgent<'a> {
-    fn new(name: &'a str, baseline: &'a [RunSample], candidate: &'a [RunSample]) -> Self {
-        let costs = cost::costs(baseline).zip(cost::costs(candidate));
+    fn new(
+        name: &'a str,
+        baseline: &'a [RunSample],
+        candidate: &'a [RunSample],
+        kind: CostKind,
+    ) -> Self {
+        let costs = cost::costs(baseline, kind).zip(cost::costs(candidate, kind));
         let alike = costs.filter(|((_, before), (_, now))| before == now);
+        let other_machines = OtherMachines::of([baseline, candidate], kind);
+        let alike = alike.filter(|_| other_machines.is_none());
         Self {
             name,
             passed: Passed::of(baseline).zip(Passed::of(candidate)),
             unjudged: RunsOfSide::unjudged([baseline, candidate]),
             costs: alike.map(|((before, _), (now, _))| (before, now)),
+            other_machines,
             behaviours: behaviour::behaviours(baseline).zip(behaviour::behaviours(candidate)),
         }
     }
@@ -234,7 +245,7 @@ pub fn compare(samples: &[AgentSamples], options: &CompareOptions) -> Comparison
             Sides::Both {
                 baseline,
                 candidate,
-            } => agents.push(ComparedAgent::new(name, baseline, candidate)),
+            } => agents.push(ComparedAgent::new(name, baseline, candidate, options.cost)),
             Sides::Unchanged => unchanged.push(name.clone()),
             Sides::New => new.push(name.clone()),
             Sides::Gone => gone.push(name.clone()),
@@ -284,7 +295,7 @@ pub fn compare_agent(
     candidate: &[RunSample],
     options: &CompareOptions,
 ) -> AgentComparison {
-    let agents = [ComparedAgent::new(agent, baseline, candidate)];
+    let agents = [ComparedAgent::new(agent, baseline, candidate, options.cost)];
     judge(&agents, options).swap_remove(0).comparison()
 }
 
@@ -294,6 +305,7 @@ struct Judged {
     outcomes: Option<OutcomesCompared>,
     unjudged: Option<[RunsOfSide; 2]>,
     cost: Option<(CostCompared, RankSum)>,
+    other_machines: Option<OtherMachines>,
     behaviour: Option<(BehaviourCompared, Distances)>,
 }
 
@@ -304,6 +316,7 @@ impl Judged {
             outcomes: self.outcomes,
             unjudged: self.unjudged,
             cost: self.cost.map(|(compared, _)| compared),
+            other_machines: self.other_machines,
             behaviour: self.behaviour.map(|(compared, _)| compared),
         }
     }
@@ -321,6 +334,7 @@ fn judge(agents: &[ComparedAgent<'_>], options: &CompareOptions) -> Vec<Judged> 
     let judged = agents.iter().map(|agent| Judged {
         agent: agent.name.to_owned(),
         unjudged: agent.unjudged,
+        other_machines: agent.other_machines.clone(),
         outcomes: agent.passed.map(|(before, now)| {
             let margin = options.margin_of(agent.name);
             outcomes.compare(before, now, margin)

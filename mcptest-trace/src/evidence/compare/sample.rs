@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::eval::{Metrics as _, count_calls};
+use crate::number::rounded_up;
 use crate::setters::setters;
 use crate::trace::{Run, canonical_json};
 use crate::words::words;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 words! {
     /// What a run costs.
@@ -20,14 +23,75 @@ words! {
         Steps = "steps",
         /// Tool calls.
         Calls = "calls",
+        /// Milliseconds of the whole run.
+        Ms = "ms",
+        /// US dollars of the whole run, where the suite states the prices.
+        Usd = "usd",
     }
+}
+
+impl CostKind {
+    /// The target of the gate `calls` that says it.
+    #[must_use]
+    pub const fn target(self) -> &'static str {
+        match self {
+            Self::Tokens => "calls.tokens",
+            Self::Steps => "calls.steps",
+            Self::Calls => "calls.count",
+            Self::Ms => "calls.ms",
+            Self::Usd => "calls.usd",
+        }
+    }
+
+    /// Whether it depends on the machine that recorded the run.
+    #[must_use]
+    pub const fn is_of_machine(self) -> bool {
+        matches!(self, Self::Ms)
+    }
+
+    /// What a run cost, by the values of its targets below the parts of their names, as
+    /// [`Metrics::metrics`](crate::eval::Metrics::metrics) has them; nothing where the run has no such target.
+    ///
+    /// ```
+    /// use mcptest_trace::evidence::compare::{Cost, CostKind};
+    /// use serde_json::json;
+    ///
+    /// let targets = json!({ "calls": { "tokens": 1200, "usd": 0.0015 } });
+    /// assert_eq!(CostKind::Tokens.of_targets(&targets), Some(Cost::measured(1200)));
+    /// assert_eq!(CostKind::Usd.of_targets(&targets), Some(Cost::measured(1_500_000)));
+    /// assert_eq!(CostKind::Ms.of_targets(&targets), None);
+    /// ```
+    #[must_use]
+    pub fn of_targets(self, targets: &Value) -> Option<Cost> {
+        let mut parts = self.target().split('.');
+        let value = parts.try_fold(targets, |value, part| value.get(part))?;
+        let amount = match value.as_u64() {
+            Some(amount) if self != Self::Usd => Some(amount),
+            _ => whole(value.as_f64()? / self.unit()),
+        };
+        amount.map(Cost::measured)
+    }
+
+    /// What an amount of 1 is: a billionth of a dollar, else one of what is counted.
+    pub(super) const fn unit(self) -> f64 {
+        match self {
+            Self::Usd => 1e-9,
+            _ => 1.0,
+        }
+    }
+}
+
+/// The nearest whole number that is not below 0.
+fn whole(value: f64) -> Option<u64> {
+    let value = value.round();
+    (value >= 0.0).then(|| rounded_up(value)).flatten()
 }
 
 /// What a run cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Cost {
-    /// The amount.
+    /// The amount; of dollars, so many billionths of one.
     pub amount: u64,
     /// Whether it is an estimate.
     pub estimated: bool,
@@ -94,6 +158,9 @@ pub struct RunSample {
     pub unjudged: bool,
     /// What it cost, where that is known.
     pub cost: Option<Cost>,
+    /// The machine that recorded it, where that is known and the cost depends on it.
+    #[serde(default)]
+    pub recorded_on: Option<String>,
     /// What it did, where that is known.
     pub behaviour: Option<Behaviour>,
 }
@@ -113,11 +180,7 @@ impl RunSample {
     #[must_use]
     pub fn of(run: &Run, kind: CostKind) -> Self {
         let trace = &run.trace;
-        let amount = match kind {
-            CostKind::Tokens => trace.tokens_taken(),
-            CostKind::Steps => Some(trace.model_calls()).filter(|calls| *calls > 0),
-            CostKind::Calls => Some(super::wide(trace.tool_calls.len())),
-        };
+        let cost = kind.of_targets(&count_calls(trace).metrics());
         let mut behaviour = Behaviour::default();
         for call in &trace.tool_calls {
             behaviour.tools.push(call.name.clone());
@@ -131,10 +194,17 @@ impl RunSample {
         Self {
             passed: run.outcome.and_then(|outcome| outcome.passed),
             unjudged: false,
-            cost: amount.map(Cost::measured),
+            cost,
+            recorded_on: kind.is_of_machine().then(|| machine(run)).flatten(),
             behaviour: Some(behaviour),
         }
     }
+}
+
+/// The machine that recorded a run, where its recording says so.
+fn machine(run: &Run) -> Option<String> {
+    let cassette = run.cassette()?;
+    Some(cassette.get("recorded_on")?.as_str()?.to_owned())
 }
 
 setters! {
@@ -142,6 +212,7 @@ setters! {
         with_passed(passed: Option<bool>);
         with_unjudged(unjudged: bool);
         with_cost(cost: Option<Cost>);
+        with_recorded_on(recorded_on: Option<String>);
         with_behaviour(behaviour: Option<Behaviour>);
     }
 }

@@ -15,6 +15,7 @@ fn run(passed: bool, tokens: u64, tools: &[&str]) -> RunSample {
             amount: tokens,
             estimated: false,
         }),
+        recorded_on: None,
         behaviour: Some(Behaviour {
             calls: tools.iter().map(|tool| format!("{tool} {{}}")).collect(),
             tools,

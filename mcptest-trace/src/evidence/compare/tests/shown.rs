@@ -187,3 +187,101 @@ proptest! {
         prop_assert!(rows.iter().all(|row| width(row) <= COLUMNS), "{}", text);
     }
 }
+
+/// Six runs that took so long, on a machine.
+fn timed(ms: u64, machine: Option<&str>) -> Vec<RunSample> {
+    let machine = machine.map(str::to_owned);
+    let run = |run: u64| {
+        RunSample::with_outcome(true)
+            .with_cost(Some(Cost::measured(ms + run)))
+            .with_recorded_on(machine.clone())
+    };
+    (0..6).map(run).collect()
+}
+
+/// A slower machine is no slower agent.
+#[test]
+fn time_is_compared_on_one_machine_alone() {
+    let options = options().with_cost(CostKind::Ms);
+    let one = both("a__m", timed(1000, Some("ci")), timed(2000, Some("ci")));
+    let found = compare(&[one], &options);
+    assert_eq!(found.exit_status(), 1);
+    assert!(
+        found.headline().contains("1 takes 100% more time (`a`)"),
+        "{}",
+        found.headline()
+    );
+    for (before, now, told) in [
+        (
+            Some("ci"),
+            Some("laptop"),
+            "recorded on `ci` before and on `laptop` now: a__m",
+        ),
+        (
+            Some("ci"),
+            None,
+            "recorded on `ci` before and on a machine that is not told now: a__m",
+        ),
+        (
+            None,
+            None,
+            "recorded on a machine that is not told before and on a machine that is not told now: a__m",
+        ),
+    ] {
+        let other = both("a__m", timed(1000, before), timed(2000, now));
+        let found = compare(std::slice::from_ref(&other), &options);
+        assert_eq!(found.exit_status(), 0, "{told}");
+        assert_eq!(found.agents[0].cost, None);
+        let text = found.shown().replace("\n  ", " ");
+        assert!(
+            text.contains(&format!("time is not compared, as they were {told}\n")),
+            "{text}"
+        );
+        // Where nothing but the cost may fail, nothing holds.
+        let alone = options.clone().with_fail_on([Metric::Cost]);
+        assert_eq!(compare(&[other], &alone).exit_status(), 3, "{told}");
+    }
+    // One run of another machine among them is enough.
+    let mut mixed = timed(2000, Some("ci"));
+    mixed[3].recorded_on = Some("laptop".to_owned());
+    let found = compare(&[both("a__m", timed(1000, Some("ci")), mixed)], &options);
+    assert_eq!(found.agents[0].cost, None);
+    // Tokens are the same everywhere.
+    let tokens = both("a__m", timed(1000, Some("ci")), timed(2000, None));
+    assert_eq!(
+        compare(&[tokens], &CompareOptions::default()).exit_status(),
+        1
+    );
+}
+
+#[test]
+fn money_is_a_cost_by_its_target() {
+    let options = options().with_cost(CostKind::Usd);
+    let side = |usd: f64| -> Vec<RunSample> {
+        let run = |run: u32| {
+            let usd = usd + f64::from(run) * 1e-7;
+            let cost = CostKind::Usd.of_targets(&serde_json::json!({ "calls": { "usd": usd } }));
+            RunSample::with_outcome(true).with_cost(cost)
+        };
+        (0..6).map(run).collect()
+    };
+    let found = compare(&[both("a", side(0.0012), side(0.0018))], &options);
+    let cost = found.agents[0].cost.unwrap();
+    near(cost.baseline, 0.001_200_25);
+    near(cost.ratio.unwrap(), 1.499_9);
+    assert_eq!(
+        found.headline(),
+        "The agent that is compared is not shown to be worse, 1 costs 50% more (`a`)."
+    );
+    assert!(
+        found
+            .rule()
+            .unwrap()
+            .ends_with("20% or more money than before")
+    );
+    // Nothing is lost of the least amounts, and no amount is below none.
+    let of = |usd: f64| CostKind::Usd.of_targets(&serde_json::json!({ "calls": { "usd": usd } }));
+    assert_eq!(of(2e-9), Some(Cost::measured(2)));
+    assert_eq!(of(3.0), Some(Cost::measured(3_000_000_000)));
+    assert_eq!(of(-1.0), None);
+}

@@ -208,6 +208,8 @@ const fn words(cost: CostKind) -> [&'static str; 3] {
         CostKind::Tokens => ["costs", "cost", " tokens"],
         CostKind::Steps => ["makes", "make", " model calls"],
         CostKind::Calls => ["makes", "make", " tool calls"],
+        CostKind::Ms => ["takes", "take", " time"],
+        CostKind::Usd => ["costs", "cost", ""],
     }
 }
 

@@ -1,5 +1,7 @@
 //! A comparison as a table that people read.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::text::{COLUMNS, counted, ended, escape_line, width, wrapped};
@@ -217,6 +219,17 @@ impl Comparison {
                 "some p are normal approximations: there are too many runs for exact ones"
                     .to_owned(),
             );
+        }
+        let mut machines: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for agent in &self.agents {
+            if let Some(other) = &agent.other_machines {
+                let agents = machines.entry(other.to_string()).or_default();
+                agents.push(agent.agent.clone());
+            }
+        }
+        for (machines, agents) in &machines {
+            let what = format!("time is not compared, as they were {machines}");
+            notes.extend(listing(&what, agents, shown));
         }
         for (what, agents) in [
             ("unchanged", &self.unchanged),

@@ -3,7 +3,7 @@
 use super::format::{p_of_verdict, significant};
 use super::names::Names;
 use super::row::{behaviour_cell, cost_cell, of_suite, suite_word, unknown};
-use crate::evidence::compare::{AgentComparison, Comparison, Metric, MetricFinding};
+use crate::evidence::compare::{AgentComparison, Comparison, CostKind, Metric, MetricFinding};
 use crate::text::{COLUMNS, ended, filled, fitted, width};
 
 /// The least width of an agent's name, and the most of any other cell but the last.
@@ -200,7 +200,13 @@ impl Comparison {
                 "costlier is p ≤ {} and {}% or more {} than before",
                 significant(found.share),
                 self.options.cost_margin,
-                self.options.cost.as_str()
+                match self.options.cost {
+                    CostKind::Tokens => "tokens",
+                    CostKind::Steps => "model calls",
+                    CostKind::Calls => "tool calls",
+                    CostKind::Ms => "time",
+                    CostKind::Usd => "money",
+                }
             )
         });
         let both: Vec<String> = [outcomes, cost].into_iter().flatten().collect();
