@@ -32,6 +32,7 @@ fn blocks() -> Vec<Block> {
     let mut pages: Vec<_> = fs::read_dir(docs)
         .unwrap()
         .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "md"))
         .collect();
     pages.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md"));
     pages.sort();

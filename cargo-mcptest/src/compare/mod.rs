@@ -1,5 +1,6 @@
 //! `cargo mcptest compare`: did the agents get worse since the recordings we trust, or is that noise?
 //!
+//! - `how`: what is compared and what fails;
 //! - `side`: what a side is, and how it is read;
 //! - `accept`: the results of today as a baseline;
 //! - `across`: recordings of an agent with whatever model;
@@ -10,6 +11,7 @@
 
 mod accept;
 mod across;
+mod how;
 mod pair;
 mod remedy;
 mod side;
@@ -19,9 +21,7 @@ use std::path::PathBuf;
 
 use mcptest_suite::escape;
 use mcptest_trace::eval::{CallCounts, Metrics as _};
-use mcptest_trace::evidence::compare::{
-    CompareOptions, Comparison, CostKind, Metric, ShownAgents, compare,
-};
+use mcptest_trace::evidence::compare::{Comparison, ShownAgents, compare};
 use mcptest_trace::text::{
     MarkdownBlock, escape_markdown, escape_markdown_but_code, joined, wrapped,
 };
@@ -30,9 +30,10 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::judging::Opened;
 use crate::outcome::OutcomeSource;
-use crate::output::{Output, counted_are, share};
+use crate::output::{Output, counted_are};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, ExitStatus};
+pub(crate) use how::How;
 use pair::Pairs;
 use remedy::{MoreRuns, Recorded};
 pub(crate) use side::places;
@@ -71,79 +72,6 @@ pub(crate) struct Compare {
     format: ComparisonFormat,
 }
 
-/// How two sides are compared: the same for `compare` and for a report.
-#[derive(Debug, Clone, clap::Args)]
-#[group(id = "how", requires = "baseline", multiple = true)]
-#[command(next_help_heading = "How it is compared")]
-pub(crate) struct How {
-    /// What says whether a run passed. Without this option: the recordings of an agent, if all of them say it on both sides;
-    /// else the gates.
-    #[arg(long, value_enum)]
-    outcome: Option<OutcomeSource>,
-    /// What a run costs.
-    #[arg(long, value_enum, default_value_t)]
-    cost: CostOf,
-    /// Pair agents by name, whatever the model.
-    #[arg(long)]
-    across_models: bool,
-    /// The smallest drop of an agent's pass rate that counts, in percentage points.
-    #[arg(long, value_name = "POINTS", default_value_t = 10.0, value_parser = share)]
-    margin: f64,
-    /// The smallest drop of the mean pass rate of all agents that counts, in percentage points.
-    #[arg(long, value_name = "POINTS", default_value_t = 5.0, value_parser = share)]
-    suite_margin: f64,
-    /// The smallest rise of the cost that counts, in percent.
-    #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = percent)]
-    cost_margin: f64,
-    /// What turns the comparison red.
-    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Fails::Outcomes, Fails::Cost])]
-    fail_on: Vec<Fails>,
-    /// Fail unless the comparison shows that the suite is no worse.
-    #[arg(long, value_enum)]
-    require: Option<Require>,
-    /// With `pass`: exit with status 0 where there are too few runs to tell, and say so.
-    #[arg(long, value_enum)]
-    inconclusive: Option<Inconclusive>,
-    /// The seed of the permutation tests.
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
-}
-
-/// What a run costs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-enum CostOf {
-    /// Tokens.
-    #[default]
-    Tokens,
-    /// Model calls.
-    Steps,
-    /// Tool calls.
-    Calls,
-    /// Milliseconds, of runs that one machine recorded.
-    Ms,
-    /// US dollars, where the suites state the prices.
-    Usd,
-}
-
-/// What turns a comparison red.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Fails {
-    Outcomes,
-    Cost,
-    Behaviour,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-#[value(rename_all = "snake_case")]
-enum Require {
-    NotWorse,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Inconclusive {
-    Pass,
-}
-
 /// How a comparison is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 enum ComparisonFormat {
@@ -154,12 +82,6 @@ enum ComparisonFormat {
     Json,
     /// A table for a pull request.
     Markdown,
-}
-
-fn percent(text: &str) -> Result<f64, String> {
-    let number: Option<f64> = text.parse().ok();
-    let rise = number.filter(|number| number.is_finite() && *number >= 0.0);
-    rise.ok_or_else(|| "write a number of 0 or more".to_owned())
 }
 
 impl Compare {
@@ -217,25 +139,6 @@ impl Compare {
             }
         }
         Ok(())
-    }
-}
-
-impl How {
-    fn options(&self) -> CompareOptions {
-        let metric = |fails: &Fails| match fails {
-            Fails::Outcomes => Metric::Outcomes,
-            Fails::Cost => Metric::Cost,
-            Fails::Behaviour => Metric::Behaviour,
-        };
-        CompareOptions::default()
-            .with_margin(self.margin)
-            .with_suite_margin(self.suite_margin)
-            .with_cost_margin(self.cost_margin)
-            .with_fail_on(self.fail_on.iter().map(metric))
-            .with_cost(self.cost.kind())
-            .with_require_not_worse(self.require.is_some())
-            .with_inconclusive_passes(self.inconclusive.is_some())
-            .with_seed(self.seed)
     }
 }
 
@@ -427,17 +330,5 @@ impl Compared {
         value["outcome"] = Value::from(self.outcome.map_or("mixed", OutcomeSource::as_str));
         value["exit_status"] = self.comparison.exit_status().into();
         value
-    }
-}
-
-impl CostOf {
-    const fn kind(self) -> CostKind {
-        match self {
-            Self::Tokens => CostKind::Tokens,
-            Self::Steps => CostKind::Steps,
-            Self::Calls => CostKind::Calls,
-            Self::Ms => CostKind::Ms,
-            Self::Usd => CostKind::Usd,
-        }
     }
 }

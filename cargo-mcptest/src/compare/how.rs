@@ -1,0 +1,116 @@
+//! How two sides are compared: the options that `compare` and a report share.
+
+use mcptest_trace::evidence::compare::{CompareOptions, CostKind, Metric};
+
+use crate::outcome::OutcomeSource;
+use crate::output::share;
+
+/// How two sides are compared: the same for `compare` and for a report.
+#[derive(Debug, Clone, clap::Args)]
+#[group(id = "how", requires = "baseline", multiple = true)]
+#[command(next_help_heading = "How it is compared")]
+pub(crate) struct How {
+    /// What says whether a run passed. Without this option: the recordings of an agent, if all of them say it on both sides;
+    /// else the gates.
+    #[arg(long, value_enum)]
+    pub(super) outcome: Option<OutcomeSource>,
+    /// What a run costs.
+    #[arg(long, value_enum, default_value_t)]
+    cost: CostOf,
+    /// Pair agents by name, whatever the model.
+    #[arg(long)]
+    pub(super) across_models: bool,
+    /// The smallest drop of an agent's pass rate that counts, in percentage points.
+    #[arg(long, value_name = "POINTS", default_value_t = 10.0, value_parser = share)]
+    margin: f64,
+    /// The smallest drop of the mean pass rate of all agents that counts, in percentage points.
+    #[arg(long, value_name = "POINTS", default_value_t = 5.0, value_parser = share)]
+    suite_margin: f64,
+    /// The smallest rise of the cost that counts, in percent.
+    #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = percent)]
+    cost_margin: f64,
+    /// What turns the comparison red.
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Fails::Outcomes, Fails::Cost])]
+    fail_on: Vec<Fails>,
+    /// Fail unless the comparison shows that the suite is no worse.
+    #[arg(long, value_enum)]
+    require: Option<Require>,
+    /// With `pass`: exit with status 0 where there are too few runs to tell, and say so.
+    #[arg(long, value_enum)]
+    inconclusive: Option<Inconclusive>,
+    /// The seed of the permutation tests.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+}
+
+/// What a run costs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum CostOf {
+    /// Tokens.
+    #[default]
+    Tokens,
+    /// Model calls.
+    Steps,
+    /// Tool calls.
+    Calls,
+    /// Milliseconds, of runs that one machine recorded.
+    Ms,
+    /// US dollars, where the suites state the prices.
+    Usd,
+}
+
+/// What turns a comparison red.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Fails {
+    Outcomes,
+    Cost,
+    Behaviour,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum Require {
+    NotWorse,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Inconclusive {
+    Pass,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number: Option<f64> = text.parse().ok();
+    let rise = number.filter(|number| number.is_finite() && *number >= 0.0);
+    rise.ok_or_else(|| "write a number of 0 or more".to_owned())
+}
+
+impl How {
+    pub(super) fn options(&self) -> CompareOptions {
+        let metric = |fails: &Fails| match fails {
+            Fails::Outcomes => Metric::Outcomes,
+            Fails::Cost => Metric::Cost,
+            Fails::Behaviour => Metric::Behaviour,
+        };
+        CompareOptions::default()
+            .with_margin(self.margin)
+            .with_suite_margin(self.suite_margin)
+            .with_cost_margin(self.cost_margin)
+            .with_fail_on(self.fail_on.iter().map(metric))
+            .with_cost(self.cost.kind())
+            .with_require_not_worse(self.require.is_some())
+            .with_inconclusive_passes(self.inconclusive.is_some())
+            .with_seed(self.seed)
+    }
+}
+
+impl CostOf {
+    const fn kind(self) -> CostKind {
+        match self {
+            Self::Tokens => CostKind::Tokens,
+            Self::Steps => CostKind::Steps,
+            Self::Calls => CostKind::Calls,
+            Self::Ms => CostKind::Ms,
+            Self::Usd => CostKind::Usd,
+        }
+    }
+}

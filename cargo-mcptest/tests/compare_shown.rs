@@ -1,0 +1,113 @@
+//! `cargo mcptest compare`: what it says beside the table, and what a cost is.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod support;
+
+use std::fs;
+
+use mcptest_trace::eval::{CallCounts, Measure, Metrics as _};
+use serde_json::{Value, json};
+use support::four_agents::{AGENTS, four_agents, run};
+use support::mcptest;
+
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whoever cannot be told yet, the command says how many runs would do and how they are recorded.
+#[test]
+fn of_too_few_runs_it_says_how_many_more_and_how() {
+    let folder = four_agents();
+    for side in ["before", "suites"] {
+        for number in 3..=6 {
+            for (agent, ..) in AGENTS {
+                let path = format!("{side}/cassettes/{agent}__m/run-{number}.json");
+                fs::remove_file(folder.at(&path)).unwrap();
+            }
+        }
+    }
+    let suite = fs::read_to_string(folder.at("suites/desk.yml")).unwrap();
+    folder.write("suites/desk.yml", suite.replace("runs: 6", "runs: 2"));
+    let said = mcptest(folder.path(), &["compare", "before"]);
+    let told = words(&said.stdout);
+    for part in [
+        "3 cannot be told yet: 2 more runs each would decide",
+        "`desk::a_refund`, `desk::b_search`, 1 more: with 4 runs on each side a fall to none would show; \
+         `runs: 4` in suites/desk.yml and `cargo mcptest record desk::` record 2 more, and the baseline needs 2 more",
+    ] {
+        assert!(told.contains(part), "{part} in\n{said}");
+    }
+    let one = ["compare", "before", "--format", "json"];
+    let json: Value = serde_json::from_str(&mcptest(folder.path(), &one).stdout).unwrap();
+    assert_eq!(json["undecided"][0]["agent"], "a_refund__m");
+    assert_eq!(json["undecided"][0]["more"], json!([2, 2]));
+    assert_eq!(json["more_runs"].as_array().unwrap().len(), 1);
+}
+
+/// No colours, whoever reads: what is piped into a file is what a terminal shows.
+#[test]
+fn text_is_nothing_but_text() {
+    let folder = four_agents();
+    let said = mcptest(folder.path(), &["compare", "before"]).exits(1);
+    assert!(!said.stdout.contains('\u{1b}'), "{said:?}");
+    let all = mcptest(folder.path(), &["compare", "before", "--all"]).exits(1);
+    assert_eq!(said.stdout, all.stdout, "every agent has a finding");
+}
+
+/// Times of two machines are told and not judged.
+#[test]
+fn time_is_a_cost_where_one_machine_recorded_both_sides() {
+    let folder = four_agents();
+    let timed = |side: &str, ms: u64, machine: Option<&str>| {
+        for (agent, ..) in AGENTS {
+            for number in 1..=6 {
+                let mut run = run(agent, "find", 1000 + ms + number, true, "go");
+                run["trace"]["conversation"]["duration_ms"] = (ms + number).into();
+                if let Some(machine) = machine {
+                    run["recorded_on"] = machine.into();
+                }
+                let path = format!("{side}/cassettes/{agent}__m/run-{number}.json");
+                folder.write(&path, run.to_string());
+            }
+        }
+    };
+    timed("before", 1000, Some("ci-1"));
+    timed("suites", 2000, Some("ci-1"));
+    let arguments = ["compare", "before", "--cost", "ms"];
+    let said = mcptest(folder.path(), &arguments).exits(1);
+    let told = words(&said.stdout);
+    assert!(
+        told.starts_with("None of 4 agents is shown to be worse, all 4 agents together take 100% more time, 4 take 100% more time (`a_refund`, `b_search`, `c_book`, 1 more)."),
+        "{said}"
+    );
+    assert!(told.contains("agent passed ms behaviour verdict"), "{said}");
+
+    for machine in [None, Some("laptop")] {
+        timed("suites", 2000, machine);
+        let said = mcptest(folder.path(), &arguments).exits(0);
+        let told = words(&said.stdout);
+        let now = machine.map_or("a machine that is not told", |_| "`laptop`");
+        let not_compared = format!(
+            "time is not compared, as they were recorded on `ci-1` before and on {now} now: a_refund__m, b_search__m, c_book__m, d_cancel__m"
+        );
+        assert!(told.contains(&not_compared), "{said}");
+        let only = [&arguments[..], &["--fail-on", "cost"]].concat();
+        mcptest(folder.path(), &only).exits(3);
+    }
+}
+
+/// What no run has is refused, and not taken for a cost of nobody.
+#[test]
+fn a_cost_is_a_target_that_there_is() {
+    let folder = four_agents();
+    let said = mcptest(folder.path(), &["compare", "before", "--cost", "usd"]);
+    let is_known = |known: &Measure| known.name == "calls.usd";
+    if CallCounts::TARGETS.iter().any(is_known) {
+        // No suite of these states a price.
+        let said = said.exits(1);
+        assert!(!said.stdout.contains('×'), "{said}");
+    } else {
+        let unknown = "error: no run has the target `calls.usd`, which `--cost` asks for\n";
+        assert!(said.exits(2).stderr.contains(unknown));
+    }
+}
