@@ -90,6 +90,9 @@ fn agent() {
             ask(&messages);
         }
         messages.push(message.clone());
+        if change("a past call edited") && turn == 0 {
+            messages[2]["tool_calls"][0]["function"]["arguments"] = "{\"order\":70}".into();
+        }
         let mut calls = message["tool_calls"]
             .as_array()
             .cloned()
@@ -181,6 +184,10 @@ fn each_change_of_the_code_is_red_with_its_place_and_what_means_nothing_stays_gr
             "model call 2 of 3: the result of `get_order` differs (`tool_results[1]`; recorded at `trace.tool_calls[1]`)",
         ),
         (
+            "a past call edited",
+            "in every run: model call 2 of 3: turn 1 of the model calls `get_order` with other arguments (`assistant_turns[0]`; recorded at `trace.tool_calls[0]`)",
+        ),
+        (
             "a call too many",
             "in every run: model call 1 of 3: it was asked again, though it had been answered (`model_calls[0]`)",
         ),
@@ -233,7 +240,7 @@ fn the_guide_shows_red_cases_as_they_are() {
         }
         shown += 1;
     }
-    assert_eq!(shown, 7);
+    assert_eq!(shown, 8);
 }
 
 #[test]

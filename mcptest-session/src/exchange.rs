@@ -44,8 +44,12 @@ impl Asked {
     /// What others than the model said, in order: who, and what.
     #[must_use]
     pub fn heard(&self) -> Vec<(&str, &str)> {
-        let items = self.items.iter();
-        let heard = items.filter_map(|item| match item {
+        Self::heard_in(&self.items)
+    }
+
+    /// What others than the model said in a part of a talk.
+    pub(crate) fn heard_in(items: &[Item]) -> Vec<(&str, &str)> {
+        let heard = items.iter().filter_map(|item| match item {
             Item::User(text) => Some(("user", text.as_str())),
             Item::Turn { role, text } => Some((role.as_str(), text.as_str())),
             _ => None,

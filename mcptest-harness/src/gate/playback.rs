@@ -534,11 +534,11 @@ mod tests {
         for (block, told) in [
             (
                 "{ ignore: [another_call] }",
-                "`ignore` takes `system_prompt`, `tools`, `user_turns`, `tool_results`, `parameters`, found `another_call`",
+                "`ignore` takes `system_prompt`, `tools`, `user_turns`, `assistant_turns`, `tool_results`, `parameters`, found `another_call`",
             ),
             (
                 "{ ignore_paths: [results.a] }",
-                "a path begins with one of `tool_results`, `parameters`, `tools`, `user_turns`, and `results.a` does not",
+                "a path begins with one of `tool_results`, `assistant_turns`, `parameters`, `tools`, `user_turns`, and `results.a` does not",
             ),
             (
                 "{ mask: ['('] }",

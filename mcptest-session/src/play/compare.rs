@@ -1,15 +1,19 @@
 //! What a request says otherwise than the recorded one.
 
+mod heard;
 mod results;
 mod tools;
+mod turns;
 
 use std::collections::BTreeSet;
 
 use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::{Map, Value};
 
+use super::conversation::{Answer, Conversation, Role};
 use super::options::PlayOptions;
-use super::recording::{Answer, Conversation, Recording, Role};
+use super::recording::Recording;
+use super::talk::Reading;
 use super::texts::{same, same_text};
 use crate::exchange::Asked;
 
@@ -34,8 +38,8 @@ pub(super) struct Comparison<'r> {
     /// The place of the conversation and of the answer.
     pub(super) conversation: usize,
     pub(super) answer: usize,
-    /// The request holds only what is new since the answer before.
-    pub(super) is_new: bool,
+    /// Its talk, as it is read.
+    pub(super) reading: Reading,
     pub(super) protocol: &'static str,
     pub(super) asked: &'r Asked,
 }
@@ -46,8 +50,12 @@ impl Comparison<'_> {
         let mut found = Vec::new();
         self.system(&mut found);
         self.tools(&mut found);
-        self.user_turns(&mut found);
-        self.results(&mut found);
+        // A past that the agent had changed, and is the recorded one, has nothing to compare.
+        if !self.reading.is_same {
+            self.user_turns(&mut found);
+            self.assistant_turns(&mut found);
+            self.results(&mut found);
+        }
         self.model(&mut found);
         self.parameters(&mut found);
         found.retain(|it| !self.options.compared.ignore.contains(&it.kind));
@@ -115,54 +123,6 @@ impl Comparison<'_> {
             path.remove(kind, item, &mut value);
         }
         value
-    }
-
-    fn user_turns(&self, found: &mut Vec<Divergence>) {
-        let moves = &self.own().moves;
-        let till = &moves[..=self.answer];
-        // What was said before a past was changed is not known, nor what is said to a sub-agent later.
-        if till.iter().any(|one| one.past.is_some()) || !self.is_main() && self.answer > 0 {
-            return;
-        }
-        let from = if self.is_new { self.answer } else { 0 };
-        let recorded: Vec<&(String, String)> =
-            till[from..].iter().flat_map(|one| &one.heard).collect();
-        let before = moves[..from]
-            .iter()
-            .map(|one| one.heard.len())
-            .sum::<usize>();
-        let played = self.asked.heard();
-        for index in 0..recorded.len().max(played.len()) {
-            let item = (before + index).to_string();
-            let (old, new) = (recorded.get(index), played.get(index));
-            let is_same = match (old, new) {
-                (Some((role, old)), Some((speaker, new))) => {
-                    role == speaker && same_text(old, new, &self.options.masks)
-                }
-                _ => false,
-            };
-            if is_same || self.covered(DivergenceKind::UserTurns, &item) {
-                continue;
-            }
-            let number = before + index + 1;
-            let message = match (old, new) {
-                (None, _) => format!("turn {number} of the user was not recorded"),
-                (_, None) => format!("turn {number} of the user is missing"),
-                _ => format!("turn {number} of the user differs"),
-            };
-            found.push(
-                self.found(
-                    DivergenceKind::UserTurns,
-                    format!("user_turns[{item}]"),
-                    message,
-                )
-                .with_values(
-                    old.map(|(_, text)| text.as_str().into()),
-                    new.map(|(_, text)| (*text).into()),
-                )
-                .at((self.is_main() && number == 1).then(|| "user_prompt".to_owned())),
-            );
-        }
     }
 
     fn model(&self, found: &mut Vec<Divergence>) {

@@ -21,9 +21,9 @@ impl HeldRequests {
         let before = asked
             .previous
             .as_deref()
-            .and_then(|id| recording.ids.get(id));
+            .and_then(|id| recording.answer_of(id));
         let held = before.filter(|_| protocol.keeps_request());
-        if let Some((system, tools)) = held.and_then(|place| self.0.get(place)) {
+        if let Some((system, tools)) = held.and_then(|place| self.0.get(&place)) {
             if asked.system.is_none() {
                 asked.system.clone_from(system);
             }

@@ -1,12 +1,13 @@
 //! The tools that were offered, and what clients call them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use mcptest_trace::trace::Trace;
 use serde_json::Value;
 
 use crate::exchange::Tool;
-use crate::json::named;
+use crate::json::{list, named};
+use crate::mcp::is_name_of;
 use crate::record::split_name;
 
 /// The name of a tool: its server, where that is known, and its name there.
@@ -49,34 +50,64 @@ pub(super) fn tool_names(tools: &[OfferedTool]) -> BTreeSet<ToolName> {
     names.collect()
 }
 
-/// The tools of which the server is known.
-pub(super) fn known_tools(
-    trace: &Trace,
-    tools: Option<&[OfferedTool]>,
-) -> BTreeSet<(String, String)> {
-    let of_calls = trace.tool_calls.iter();
-    let of_calls = of_calls.map(|call| (call.server.clone(), call.name.clone()));
-    let of_tools = tools.into_iter().flatten();
-    let of_tools = of_tools.filter_map(|it| Some((it.server.clone()?, it.tool.name.clone())));
-    let all = of_calls.chain(of_tools);
-    all.filter(|(server, _)| !server.is_empty()).collect()
+/// What clients call the tools of a run.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ToolNames {
+    /// The servers whose tools were offered.
+    servers: Vec<String>,
+    /// The tools of servers that are known, each with its server.
+    known: BTreeSet<(String, String)>,
+    /// What the model called tools of servers by names that do not say which they are: the server and the tool.
+    wire: HashMap<String, (String, String)>,
 }
 
-pub(super) fn server_names(trace: &Trace, tools: Option<&[OfferedTool]>) -> Vec<String> {
-    let of_calls = trace.tool_calls.iter().map(|call| call.server.clone());
-    let of_tools = tools
-        .into_iter()
-        .flatten()
-        .filter_map(|it| it.server.clone());
-    let mut servers: Vec<String> = of_calls.chain(of_tools).collect();
-    servers.retain(|server| !server.is_empty());
-    servers.sort_unstable();
-    servers.dedup();
-    servers
-}
+impl ToolNames {
+    /// The names of a run. `field`: what its session wrote down.
+    pub(super) fn of(trace: &Trace, tools: Option<&[OfferedTool]>, field: &Value) -> Self {
+        let of_calls = trace.tool_calls.iter();
+        let of_calls = of_calls.map(|call| (call.server.clone(), call.name.clone()));
+        let of_tools = tools.into_iter().flatten();
+        let of_tools = of_tools.filter_map(|it| Some((it.server.clone()?, it.tool.name.clone())));
+        let all = of_calls.chain(of_tools);
+        let known: BTreeSet<(String, String)> =
+            all.filter(|(server, _)| !server.is_empty()).collect();
+        let mut wire = HashMap::new();
+        for server in list(field, "mcp") {
+            let name = named(server, "server").unwrap_or_default();
+            let names = server["names"].as_object().into_iter().flatten();
+            for (own, tool) in names {
+                let tool = tool.as_str().unwrap_or_default().to_owned();
+                wire.insert(own.clone(), (name.clone(), tool));
+            }
+        }
+        let mut names = Self {
+            servers: Vec::new(),
+            wire,
+            known: BTreeSet::new(),
+        };
+        names.add_servers(known.iter().map(|(server, _)| server.clone()));
+        names.known = known;
+        names
+    }
 
-/// The tool that a name on the wire is of, as far as the name says it.
-pub(super) fn tool_name(wire: &str, servers: &[String]) -> ToolName {
-    let (server, name) = split_name(wire, servers);
-    (server.map(str::to_owned), name.to_owned())
+    /// Adds servers whose tools may be offered.
+    pub(super) fn add_servers(&mut self, servers: impl IntoIterator<Item = String>) {
+        self.servers.extend(servers);
+        self.servers.sort_unstable();
+        self.servers.dedup();
+    }
+
+    /// The tool that a client's name for it means.
+    pub(super) fn meant(&self, wire: &str) -> ToolName {
+        if let Some((server, tool)) = self.wire.get(wire) {
+            return (Some(server.clone()), tool.clone());
+        }
+        let fits = |(server, tool): &&(String, String)| is_name_of(wire, server, tool);
+        let mut meant = self.known.iter().filter(fits);
+        if let (Some((server, tool)), None) = (meant.next(), meant.next()) {
+            return (Some(server.clone()), tool.clone());
+        }
+        let (server, name) = split_name(wire, &self.servers);
+        (server.map(str::to_owned), name.to_owned())
+    }
 }

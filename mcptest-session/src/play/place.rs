@@ -1,6 +1,7 @@
 //! Which answer a request asks for: its conversation by its opening, its place by the answers that it holds.
 
-use super::recording::{Recording, Role};
+use super::conversation::Role;
+use super::recording::Recording;
 use crate::exchange::{Asked, Item, Part};
 use crate::record::{held_talk, talk_digest};
 
@@ -21,21 +22,26 @@ pub(super) enum Place {
 /// Finds the place of a request.
 ///
 /// `is_first`: nothing was asked before it, so that a recording of one conversation can only be meant.
-pub(super) fn of(recording: &Recording, asked: &Asked, is_first: bool) -> Place {
+pub(super) fn of(
+    recording: &Recording,
+    asked: &Asked,
+    is_first: bool,
+    is_given: &dyn Fn(usize, usize) -> bool,
+) -> Place {
     let before = asked
         .previous
         .as_deref()
-        .and_then(|id| recording.ids.get(id));
+        .and_then(|id| recording.answer_of(id));
     if let Some((conversation, answer)) = before {
-        let held = last_known(recording, *conversation, asked);
+        let held = last_known(recording, conversation, asked);
         return Place::At {
-            conversation: *conversation,
+            conversation,
             answer: held.unwrap_or(answer + 1),
             is_new: true,
         };
     }
     if held_talk(&asked.parameters).is_some()
-        && let Some((conversation, answer)) = after_new(recording, asked)
+        && let Some((conversation, answer)) = after_new(recording, asked, is_given)
     {
         return Place::At {
             conversation,
@@ -45,15 +51,11 @@ pub(super) fn of(recording: &Recording, asked: &Asked, is_first: bool) -> Place 
     }
     let by_calls = || {
         let mut items = asked.items.iter();
-        let call = items.find_map(|item| match item {
-            Item::Answer(parts) => parts.iter().find_map(|part| match part {
-                Part::Call(call) => recording.call_ids.get(call.id.as_deref()?),
-                _ => None,
-            }),
-            _ => None,
+        let place = items.find_map(|item| {
+            let mut ids = ids(item);
+            ids.find_map(|id| recording.call_ids.get(id)?.first())
         })?;
-        let mut all = recording.conversations.iter();
-        all.position(|own| own.moves.iter().any(|one| one.calls.contains(call)))
+        Some(place.conversation)
     };
     let only = (is_first && recording.conversations.len() == 1).then_some(0);
     let Some(conversation) = conversation(recording, asked).or_else(by_calls).or(only) else {
@@ -76,31 +78,45 @@ pub(super) fn of(recording: &Recording, asked: &Asked, is_first: bool) -> Place 
     }
 }
 
+/// The identifiers of the calls of an answer.
+fn ids(item: &Item) -> impl Iterator<Item = &str> {
+    let parts = match item {
+        Item::Answer(parts) => parts.as_slice(),
+        _ => &[],
+    };
+    parts.iter().filter_map(|part| match part {
+        Part::Call(call) => call.id.as_deref(),
+        _ => None,
+    })
+}
+
 /// The place after the last answer of a talk that has a call which is known, and after the answers that follow it.
 fn last_known(recording: &Recording, conversation: usize, asked: &Asked) -> Option<usize> {
-    let answer_of = |item: &Item| {
-        let moves = &recording.conversations[conversation].moves;
-        let id = |id: &str| recording.call_ids.get(id);
-        match item {
-            Item::Answer(parts) => {
-                let mut calls = parts.iter().filter_map(|part| match part {
-                    Part::Call(call) => id(call.id.as_deref()?),
-                    _ => None,
-                });
-                calls.find_map(|call| moves.iter().position(|one| one.calls.contains(call)))
-            }
-            Item::Reference(id) => {
-                let known = recording
-                    .ids
-                    .get(id)
-                    .filter(|(own, _)| *own == conversation);
-                known.map(|(_, answer)| *answer)
-            }
-            _ => None,
+    let by_id = |at: usize, id: &str| {
+        let places = recording.call_ids.get(id)?.iter();
+        let own = places.filter(|place| place.conversation == conversation);
+        let mut answers: Vec<usize> = own.map(|place| place.answer).collect();
+        answers.dedup();
+        let (last, others) = answers.split_last()?;
+        if others.is_empty() {
+            return Some(*last);
         }
+        // Some servers give an identifier again: the answer is the one that made the call as often.
+        let before = asked.items[..at].iter();
+        let before = before.filter(|item| ids(item).any(|own| own == id));
+        Some(*answers.get(before.count()).unwrap_or(last))
+    };
+    let answer_of = |at: usize, item: &Item| match item {
+        Item::Answer(_) => ids(item).find_map(|id| by_id(at, id)),
+        Item::Reference(id) => {
+            let known = recording.answer_of(id);
+            let known = known.filter(|(own, _)| *own == conversation);
+            known.map(|(_, answer)| answer)
+        }
+        _ => None,
     };
     let mut items = asked.items.iter().enumerate().rev();
-    let (at, answer) = items.find_map(|(at, item)| Some((at, answer_of(item)?)))?;
+    let (at, answer) = items.find_map(|(at, item)| Some((at, answer_of(at, item)?)))?;
     // What stands right after it is of the same answer.
     let rest = &asked.items[at + 1..];
     let same = rest.iter().take_while(|item| is_answer(item)).count();
@@ -109,20 +125,28 @@ fn last_known(recording: &Recording, conversation: usize, asked: &Asked) -> Opti
 
 /// The place of a request that adds to a talk which the provider holds: after the calls whose results it has, else
 /// where the user said the same.
-fn after_new(recording: &Recording, asked: &Asked) -> Option<(usize, usize)> {
-    let all = || recording.conversations.iter().enumerate();
+///
+/// `is_given`: which answers were given. Where an identifier is given again, the answer after the call is the first
+/// that was not.
+fn after_new(
+    recording: &Recording,
+    asked: &Asked,
+    is_given: &dyn Fn(usize, usize) -> bool,
+) -> Option<(usize, usize)> {
     let answered = asked.items.iter().find_map(|item| match item {
         Item::Result(result) => recording.call_ids.get(result.id.as_deref()?),
         _ => None,
     });
-    if let Some(call) = answered {
-        return all().find_map(|(conversation, own)| {
-            let answer = own.moves.iter().position(|one| one.calls.contains(call))?;
-            Some((conversation, answer + 1))
-        });
+    if let Some(places) = answered {
+        let mut after = places
+            .iter()
+            .map(|place| (place.conversation, place.answer + 1));
+        let next = after.clone().find(|(own, answer)| !is_given(*own, *answer));
+        return next.or(after.next_back());
     }
     let heard = asked.heard();
-    all().find_map(|(conversation, own)| {
+    let mut all = recording.conversations.iter().enumerate();
+    all.find_map(|(conversation, own)| {
         let answer = own.moves.iter().position(|one| {
             let known = one
                 .heard

@@ -1,6 +1,5 @@
 //! Answers the requests of an endpoint from a recording.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Body;
@@ -10,145 +9,39 @@ use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::Value;
 
 use super::compare::Comparison;
-use super::held::HeldRequests;
 use super::options::PlayOptions;
 use super::place::{self, Place};
 use super::recording::Recording;
-use super::servers::{self, ServersState};
+use super::servers;
+use super::state::{BEYOND, Request, State};
+use super::talk::Reading;
 use super::wire::{cut, is_array, response, wants_usage, whole};
 use crate::endpoint::{Answerer, Answering, Incoming, Provider, error};
-use crate::exchange::{Asked, Part, Said, Tool};
+use crate::exchange::{Part, Said, Tool};
 use crate::protocol::{self, Protocol, Route};
-use crate::record::{Observed, Outcome, RecordedRun, RunError, RunOptions, digest, without_keys};
+use crate::record::{digest, without_keys};
 
 /// Plays a recording: it is what an endpoint asks.
 #[derive(Debug, Clone)]
-pub struct Player(Arc<Inner>);
+pub struct Player(pub(super) Arc<Inner>);
 
 #[derive(Debug)]
-struct Inner {
-    recording: Recording,
+pub(super) struct Inner {
+    pub(super) recording: Recording,
     options: PlayOptions,
-    state: Mutex<State>,
+    pub(super) state: Mutex<State>,
 }
-
-#[derive(Debug, Default)]
-struct State {
-    /// How often each answer was given.
-    given: HashMap<(usize, usize), usize>,
-    /// How often each request of another kind was answered.
-    others: HashMap<String, usize>,
-    /// By the order of the recorded answers, so that the order of parallel requests tells nothing.
-    divergences: BTreeMap<(usize, usize), Divergence>,
-    seen: HashSet<(DivergenceKind, Option<String>, String)>,
-    observed: Vec<Observed>,
-    held: HeldRequests,
-    /// How many model calls were made.
-    asked: usize,
-    /// Requests beyond the recording.
-    beyond: usize,
-    servers: ServersState,
-}
-
-/// What came of playing.
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct Played {
-    /// What the agent's code does differently, first what was seen in the first request.
-    pub divergences: Vec<Divergence>,
-    /// The recorded answers that nobody asked for.
-    pub unasked: Vec<Divergence>,
-    /// How many model calls were made.
-    pub model_calls: usize,
-    /// How many model calls the recording holds.
-    pub recorded_calls: usize,
-}
-
-/// The most requests beyond a recording of which each is told.
-const MOST_BEYOND: usize = 20;
-
-/// The order of what stands at no recorded answer.
-const BEYOND: usize = usize::MAX / 4;
 
 impl Player {
     /// A player of a recording.
     #[must_use]
     pub fn new(mut recording: Recording, options: PlayOptions) -> Self {
-        recording.servers.extend(options.servers.iter().cloned());
-        recording.servers.sort_unstable();
-        recording.servers.dedup();
+        recording.names.add_servers(options.servers.iter().cloned());
         Self(Arc::new(Inner {
             recording,
             options,
             state: Mutex::default(),
         }))
-    }
-
-    /// What came of it till now.
-    #[must_use]
-    pub fn played(&self) -> Played {
-        let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut unasked = Vec::new();
-        for (number, conversation) in self.0.recording.conversations.iter().enumerate() {
-            for place in 0..conversation.moves.len() {
-                if state.given.contains_key(&(number, place)) {
-                    continue;
-                }
-                let message = "the recorded answer was never asked for";
-                let path = format!("model_calls[{place}]");
-                unasked.push(conversation.divergence(
-                    place,
-                    DivergenceKind::Unasked,
-                    path,
-                    message,
-                ));
-            }
-        }
-        let mut divergences: Vec<Divergence> = state.divergences.values().cloned().collect();
-        let unmade = state.servers.unmade(&self.0.recording.mcp);
-        // Where the model asked for it and the code goes on, the code has made its result up.
-        let goes_on = |index: usize| {
-            let conversations = self.0.recording.conversations.iter().enumerate();
-            conversations.into_iter().any(|(number, own)| {
-                let place = own.moves.iter().position(|one| one.calls.contains(&index));
-                place.is_some_and(|place| state.given.contains_key(&(number, place + 1)))
-            })
-        };
-        for (server, call) in unmade.filter(|(_, call)| call.of_trace().is_none_or(goes_on)) {
-            let message = format!(
-                "the recorded call of `{}` of the server `{}` is not made",
-                call.tool, server.name
-            );
-            let path = format!("servers[{}].{}", server.name, call.tool);
-            let of = (self.0.recording.answers(), self.0.recording.answers());
-            let found = Divergence::new(DivergenceKind::ToolCall, of, path, message);
-            divergences.push(found.with_values(Some(call.args.clone()), None));
-        }
-        Played {
-            divergences,
-            unasked,
-            model_calls: state.asked,
-            recorded_calls: self.0.recording.answers(),
-        }
-    }
-
-    /// The run that the agent's code made: a run like a recorded one, the same bytes whenever it is played.
-    ///
-    /// # Errors
-    ///
-    /// The code asked no model, or nothing that was recorded.
-    pub fn run(&self, options: &RunOptions) -> Result<Value, RunError> {
-        let mut observed = {
-            let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
-            state.observed.clone()
-        };
-        observed.sort_by_key(|one| one.asked_at);
-        let mut cassette = RecordedRun::of(&observed, options)?.cassette;
-        // How long a recording takes to answer tells nothing of the agent.
-        let conversation = &mut cassette["trace"]["conversation"];
-        without_time(&mut conversation["steps"]);
-        without_time(&mut cassette["trace"]["tool_results"]);
-        Ok(cassette)
     }
 
     fn respond(&self, incoming: &Incoming) -> Response {
@@ -181,64 +74,86 @@ impl Player {
         };
         let mut asked = protocol.asked(route, &body);
         asked.streamed |= route.streamed == Some(true);
-        let inner = &*self.0;
-        let mut state = inner.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.held.complete(protocol, &inner.recording, &mut asked);
+        let recording = &self.0.recording;
+        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.held.complete(protocol, recording, &mut asked);
         let is_first = state.asked == 0;
         state.asked += 1;
-        let found = place::of(&inner.recording, &asked, is_first);
+        let is_given = |own, answer| state.given.contains_key(&(own, answer));
+        let found = place::of(recording, &asked, is_first, &is_given);
+        let request = Request {
+            incoming,
+            protocol,
+            asked,
+        };
         let Place::At {
             conversation,
             answer,
             is_new,
         } = found
         else {
-            let opening: String = asked
-                .opening()
-                .unwrap_or_default()
-                .chars()
-                .take(80)
-                .collect();
+            let opening = request.asked.opening().unwrap_or_default();
+            let opening: String = opening.chars().take(80).collect();
             let text = format!("no recorded conversation begins so: `{opening}`");
-            return state.beyond(self, incoming, protocol, asked, None, &text);
+            return state.beyond(recording, request, None, &text);
         };
-        let own = &inner.recording.conversations[conversation];
+        let own = &recording.conversations[conversation];
         let Some(recorded) = own.moves.get(answer) else {
             if let (Some(failed), true) = (&own.failed, answer == own.moves.len()) {
                 // It came to nothing when it was recorded too.
-                let text = failed.clone();
-                state.observe_failed(
-                    incoming,
-                    protocol,
-                    asked,
-                    own.moves.last().map_or(0, |it| it.rank),
-                    &text,
-                );
-                return error(&incoming.path, 400, &text);
+                let rank = own.moves.last().map_or(0, |it| it.rank);
+                state.observe_failed(request, rank, failed);
+                return error(&incoming.path, 400, failed);
             }
             let calls = mcptest_trace::text::counted(own.moves.len(), "model call");
             let text = format!("the recording ends here after {calls}");
-            return state.beyond(
-                self,
-                incoming,
-                protocol,
-                asked,
-                Some((conversation, answer)),
-                &text,
-            );
+            return state.beyond(recording, request, Some((conversation, answer)), &text);
         };
-        state.held.keep((conversation, answer), &asked);
+        let streamed = request.asked.streamed;
+        let said = self.compared(&mut state, &request, (conversation, answer), is_new);
+        drop(state);
+        // A stream of chats tells its tokens to whoever asks for them.
+        let tells_tokens = protocol.name() != "openai_chat" || !streamed || wants_usage(&body);
+        let tokens = said.tokens.filter(|_| tells_tokens);
+        let said = Said { tokens, ..said };
+        let as_events = streamed && !is_array(protocol, incoming);
+        match &recorded.broken {
+            None => whole(protocol, &said, streamed, as_events),
+            Some(broken) if streamed => cut(protocol, &said, broken),
+            Some(broken) => error(&incoming.path, 400, broken),
+        }
+    }
+
+    /// Holds a request against the recorded one, and keeps what was asked; what is answered.
+    fn compared(
+        &self,
+        state: &mut State,
+        request: &Request<'_>,
+        (conversation, answer): (usize, usize),
+        is_new: bool,
+    ) -> Said {
+        let inner = &*self.0;
+        let own = &inner.recording.conversations[conversation];
+        let recorded = &own.moves[answer];
+        let asked = &request.asked;
+        state.held.keep((conversation, answer), asked);
         let times = state.given.entry((conversation, answer)).or_default();
         *times += 1;
         let again = *times > 1;
+        let reading = Reading::of(
+            &inner.recording,
+            (conversation, answer),
+            is_new,
+            &asked.items,
+        );
         let comparison = Comparison {
             recording: &inner.recording,
             options: &inner.options,
             conversation,
             answer,
-            is_new,
-            protocol: protocol.name(),
-            asked: &asked,
+            reading,
+            protocol: request.protocol.name(),
+            asked,
         };
         let mut found = comparison.differences();
         let flagged = comparison.with_flags();
@@ -251,27 +166,13 @@ impl Player {
         let said = inner.said(&recorded.said, &asked.tools);
         // The same question again adds nothing to what the code did.
         if !again {
-            state.observe(
-                incoming,
-                protocol,
-                flagged,
-                recorded.rank,
-                &said,
-                recorded.broken.as_deref(),
-            );
+            let request = Request {
+                asked: flagged,
+                ..*request
+            };
+            state.observe(request, recorded.rank, &said, recorded.broken.as_deref());
         }
-        drop(state);
-        // A stream of chats tells its tokens to whoever asks for them.
-        let tells_tokens =
-            protocol.name() != "openai_chat" || !asked.streamed || wants_usage(&body);
-        let tokens = said.tokens.filter(|_| tells_tokens);
-        let said = Said { tokens, ..said };
-        let as_events = asked.streamed && !is_array(protocol, incoming);
-        match &recorded.broken {
-            None => whole(protocol, &said, asked.streamed, as_events),
-            Some(broken) if asked.streamed => cut(protocol, &said, broken),
-            Some(broken) => error(&incoming.path, 400, broken),
-        }
+        said
     }
 
     /// A request that asks no model: answered as it was, in the order in which it was.
@@ -356,114 +257,5 @@ impl Inner {
             }
         }
         said
-    }
-}
-
-impl State {
-    fn add(&mut self, rank: usize, found: Vec<Divergence>) {
-        for one in found {
-            let is_new = self
-                .seen
-                .insert((one.kind, one.conversation.clone(), one.path.clone()));
-            if is_new {
-                let number = self.divergences.len();
-                self.divergences.insert((rank, number), one);
-            }
-        }
-    }
-
-    /// A model call that was not recorded.
-    fn beyond(
-        &mut self,
-        player: &Player,
-        incoming: &Incoming,
-        protocol: &'static dyn Protocol,
-        asked: Asked,
-        place: Option<(usize, usize)>,
-        text: &str,
-    ) -> Response {
-        let recording = &player.0.recording;
-        let own = place.map(|(conversation, _)| &recording.conversations[conversation]);
-        let number = self.beyond;
-        self.beyond += 1;
-        let call = place.map_or(self.observed.len(), |(_, answer)| answer) + 1;
-        let of = own.map_or(recording.answers(), |own| own.moves.len());
-        // A loop without an end is told by its first calls.
-        if number >= MOST_BEYOND {
-            return error(&incoming.path, 400, text);
-        }
-        let path = format!("model_calls[+{number}]");
-        let found = Divergence::new(DivergenceKind::AnotherCall, (call, of), path, text)
-            .of(own.and_then(|own| own.name.clone()))
-            .with_values(None, asked.opening().map(Value::from));
-        self.add(BEYOND, vec![found]);
-        self.observe_failed(incoming, protocol, asked, BEYOND + number, text);
-        error(&incoming.path, 400, text)
-    }
-
-    fn observe_failed(
-        &mut self,
-        incoming: &Incoming,
-        protocol: &'static dyn Protocol,
-        asked: Asked,
-        rank: usize,
-        text: &str,
-    ) {
-        let outcome = Outcome::Failed {
-            status: 400,
-            message: text.to_owned(),
-        };
-        self.observed
-            .push(observed(incoming, protocol, asked, rank, outcome));
-    }
-
-    fn observe(
-        &mut self,
-        incoming: &Incoming,
-        protocol: &'static dyn Protocol,
-        asked: Asked,
-        rank: usize,
-        said: &Said,
-        broken: Option<&str>,
-    ) {
-        let outcome = Outcome::Said {
-            said: said.clone(),
-            broken: broken.map(str::to_owned),
-        };
-        self.observed
-            .push(observed(incoming, protocol, asked, rank, outcome));
-    }
-}
-
-fn observed(
-    incoming: &Incoming,
-    protocol: &'static dyn Protocol,
-    asked: Asked,
-    rank: usize,
-    outcome: Outcome,
-) -> Observed {
-    // Not the clock says when, but the place in the recording: so parallel requests make the same run each time.
-    let at = u64::try_from(rank)
-        .unwrap_or(u64::MAX / 4)
-        .saturating_mul(2);
-    Observed {
-        protocol: Some(protocol),
-        method: incoming.method.to_string(),
-        path: incoming.path.clone(),
-        query: None,
-        digest: String::new(),
-        asked: Some(asked.into()),
-        asked_at: at,
-        ended_at: Some(at + 1),
-        outcome,
-        gone: false,
-    }
-}
-
-fn without_time(all: &mut Value) {
-    for one in all.as_array_mut().into_iter().flatten() {
-        if let Some(one) = one.as_object_mut() {
-            one.remove("duration_ms");
-        }
     }
 }

@@ -3,19 +3,17 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
-use mcptest_trace::eval::{Divergence, DivergenceKind};
 use mcptest_trace::trace::{SCHEMA_VERSION, Trace};
 use serde_json::{Map, Value};
 
+use super::conversation::{Answer, CallPlace, Conversation, Role};
+use super::examples::began;
 use super::kept::{Other, RecordedCall, calls, others, parts, said, shape, tokens};
 use super::moves::{self, Shape};
-use super::offered::{
-    OfferedTool, ToolName, known_tools, offered, server_names, tool_name, tool_names,
-};
+use super::offered::{OfferedTool, ToolName, ToolNames, offered, tool_names};
 use super::servers::{self, RecordedServer};
 use crate::exchange::{Part, Said};
 use crate::json::{list, named, text};
-use crate::mcp::is_name_of;
 
 /// The first number of the version of the field `session` that is read here.
 const VERSION: &str = "1.";
@@ -31,82 +29,16 @@ pub struct Recording {
     pub(super) others: HashMap<String, Vec<Other>>,
     /// The answers that have an identifier: their conversation and their place in it.
     pub(super) ids: HashMap<String, (usize, usize)>,
-    /// The calls by the identifiers that the client is given.
-    pub(super) call_ids: HashMap<String, usize>,
-    /// The servers whose tools were offered.
-    pub(super) servers: Vec<String>,
-    /// The tools of servers that are known, each with its server.
-    known: BTreeSet<(String, String)>,
-    /// What the model called tools of servers by names that do not say which they are: the server and the tool.
-    wire_names: HashMap<String, (String, String)>,
+    /// The calls by the identifiers that the client is given, which some servers give again: in their order.
+    pub(super) call_ids: HashMap<String, Vec<CallPlace>>,
+    /// What clients call the tools.
+    pub(super) names: ToolNames,
     /// What tools of the agent's own code answered, where its session was told.
     pub(super) own_tools: Vec<Value>,
     /// What the MCP servers answered.
     pub(super) mcp: Vec<RecordedServer>,
     /// When the run was recorded.
     recorded_at: Option<String>,
-}
-
-/// A conversation of a recorded run.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Conversation {
-    /// The name of the sub-agent that has it.
-    pub(super) name: Option<String>,
-    pub(super) role: Role,
-    pub(super) opening: Option<String>,
-    pub(super) moves: Vec<Answer>,
-    /// The tools that were offered, where the recording lists them.
-    pub(super) tools: Option<Vec<OfferedTool>>,
-    /// How many answers stand in its first request already, which no model gave.
-    pub(super) examples: usize,
-    /// The request after the last answer came to nothing, for this reason.
-    pub(super) failed: Option<String>,
-}
-
-impl Conversation {
-    /// A difference at an answer.
-    pub(super) fn divergence(
-        &self,
-        answer: usize,
-        kind: DivergenceKind,
-        path: impl Into<String>,
-        message: impl Into<String>,
-    ) -> Divergence {
-        let place = (answer + 1, self.moves.len());
-        Divergence::new(kind, place, path, message).of(self.name.clone())
-    }
-}
-
-/// What a conversation is in its run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Role {
-    #[default]
-    Main,
-    Agent,
-    Side,
-}
-
-/// A recorded answer, and what its request said.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Answer {
-    pub(super) said: Said,
-    /// The calls of the trace that are of it.
-    pub(super) calls: Vec<usize>,
-    /// What others than the agent had said since the answer before.
-    pub(super) heard: Vec<(String, String)>,
-    /// The system prompt of its request, where that is known; that there was none is known too.
-    pub(super) system: Option<Option<String>>,
-    /// The tools that its request offered, where they are known.
-    pub(super) tools: Option<BTreeSet<ToolName>>,
-    pub(super) asked_model: Option<String>,
-    pub(super) parameters: Option<Map<String, Value>>,
-    pub(super) protocol: Option<String>,
-    /// The digest of the talk of its request, where the agent had changed the past.
-    pub(super) past: Option<String>,
-    /// Why the answer is not whole.
-    pub(super) broken: Option<String>,
-    /// When it was given among all answers of the run.
-    pub(super) rank: usize,
 }
 
 /// Why a cassette cannot be played.
@@ -164,23 +96,12 @@ impl Recording {
         let mut recording = Self {
             calls: calls(&trace),
             recorded_at: named(cassette, "recorded_at"),
-            servers: server_names(&trace, tools.as_deref()),
+            names: ToolNames::of(&trace, tools.as_deref(), field),
             others: others(field),
             own_tools: list(field, "tools").to_vec(),
             mcp: servers::of(field, &trace, tools.as_deref()),
             ..Self::default()
         };
-        recording.known = known_tools(&trace, tools.as_deref());
-        for server in list(field, "mcp") {
-            let name = named(server, "server").unwrap_or_default();
-            let names = server["names"].as_object().into_iter().flatten();
-            for (wire, tool) in names {
-                let tool = tool.as_str().unwrap_or_default().to_owned();
-                recording
-                    .wire_names
-                    .insert(wire.clone(), (name.clone(), tool));
-            }
-        }
         recording.main(cassette, &trace, field, tools);
         for (number, other) in list(field, "conversations").iter().enumerate() {
             match text(other, "role") {
@@ -199,15 +120,7 @@ impl Recording {
 
     /// The tool that a client's name for it means.
     pub(super) fn tool_name(&self, wire: &str) -> ToolName {
-        if let Some((server, tool)) = self.wire_names.get(wire) {
-            return (Some(server.clone()), tool.clone());
-        }
-        let fits = |(server, tool): &&(String, String)| is_name_of(wire, server, tool);
-        let mut meant = self.known.iter().filter(fits);
-        match (meant.next(), meant.next()) {
-            (Some((server, tool)), None) => (Some(server.clone()), tool.clone()),
-            _ => tool_name(wire, &self.servers),
-        }
+        self.names.meant(wire)
     }
 
     /// How many answers of a model it holds.
@@ -276,6 +189,8 @@ impl Recording {
             moves: written,
             tools,
             examples: of_examples("answers"),
+            began: own.and_then(|own| began(&self.names, own)),
+            knows_heard: true,
             failed: own.and_then(|own| named(own, "failed")),
         });
     }
@@ -322,51 +237,10 @@ impl Recording {
                 .as_u64()
                 .and_then(|count| usize::try_from(count).ok())
                 .unwrap_or_default(),
+            began: began(&self.names, other),
+            knows_heard: false,
             failed: named(other, "failed"),
         });
-    }
-
-    /// Puts all answers into the order in which they were given, as far as the calls tell it.
-    fn rank(&mut self) {
-        let mut order = Vec::new();
-        for (conversation, it) in self.conversations.iter().enumerate() {
-            let mut last = 0;
-            for (place, answer) in it.moves.iter().enumerate() {
-                last = answer.calls.first().copied().unwrap_or(last);
-                order.push((last, place, conversation));
-            }
-        }
-        order.sort_unstable();
-        for (rank, (_, place, conversation)) in order.into_iter().enumerate() {
-            self.conversations[conversation].moves[place].rank = rank;
-        }
-    }
-
-    /// Gives every answer and every call an identifier, and keeps where it is.
-    fn index(&mut self) {
-        for (number, conversation) in self.conversations.iter_mut().enumerate() {
-            for (place, answer) in conversation.moves.iter_mut().enumerate() {
-                let said = &mut answer.said;
-                let id = said
-                    .id
-                    .get_or_insert_with(|| format!("mcptest_{number}_{place}"));
-                self.ids.insert(id.clone(), (number, place));
-                for item in &said.items {
-                    self.ids.insert(item.id.clone(), (number, place));
-                }
-                let mut calls = answer.calls.iter();
-                for part in &mut said.parts {
-                    let Part::Call(call) = part else { continue };
-                    let Some(index) = calls.next() else { continue };
-                    if call.native.is_none() {
-                        let id = call
-                            .id
-                            .get_or_insert_with(|| format!("call_mcptest_{index}"));
-                        self.call_ids.insert(id.clone(), *index);
-                    }
-                }
-            }
-        }
     }
 }
 

@@ -3,3 +3,4 @@
 mod agent;
 mod answers;
 mod changes;
+mod turns;

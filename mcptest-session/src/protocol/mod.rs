@@ -44,6 +44,8 @@ pub use chat::Chat;
 pub use gemini::Gemini;
 pub(crate) use gemini::is_numbered;
 pub use responses::Responses;
+#[cfg(feature = "play")]
+pub(crate) use responses::written_item;
 
 /// All wire formats that are known.
 pub const ALL: &[&dyn Protocol] = &[&Chat, &Responses, &Anthropic, &Gemini];

@@ -402,6 +402,14 @@ fn output(said: &Said) -> Vec<Value> {
     items
 }
 
+/// The answer of which an item is, and which one of its items, where this format gave it its identifier.
+#[cfg(feature = "play")]
+pub(crate) fn written_item(id: &str) -> Option<(&str, usize)> {
+    let (_, rest) = id.split_once('_')?;
+    let (answer, index) = rest.rsplit_once('_')?;
+    Some((answer, index.parse().ok()?))
+}
+
 /// Puts words into the message that is last, or into a new one.
 fn words(items: &mut Vec<Value>, part: Value) {
     if let Some(last) = items.last_mut()

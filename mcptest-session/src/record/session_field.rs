@@ -128,21 +128,45 @@ impl<'c> Told<'c> {
     }
 }
 
-/// Answers that stand in the first request, which no model gave here: how many there are, and how many texts they hold.
+/// Answers that stand in the first request, which no model gave here: how many there are, how many texts they hold, and
+/// the talk that they are, with results of their calls.
 fn examples(first: &ModelCall) -> Option<Value> {
-    let items = &first.asked.items;
-    let (mut answers, mut texts, mut before) = (0, 0, false);
-    for item in items {
-        let Item::Answer(parts) = &**item else {
-            before = false;
+    let (mut texts, mut before) = (0, false);
+    let mut answers: Vec<Vec<&Part>> = Vec::new();
+    let mut talk: Vec<Value> = Vec::new();
+    let written = |answer: &[&Part]| json!({ "answer": answer });
+    for item in &first.asked.items {
+        if let Item::Answer(parts) = &**item {
+            let is_text = |part: &&Part| matches!(part, Part::Text(_) | Part::Refusal(_));
+            texts += parts.iter().filter(is_text).count();
+            if !before {
+                answers.push(Vec::new());
+                talk.push(Value::Null);
+            }
+            before = true;
+            if let (Some(answer), Some(last)) = (answers.last_mut(), talk.last_mut()) {
+                answer.extend(parts.iter().filter(|part| !is_opaque(part)));
+                *last = written(answer);
+            }
             continue;
-        };
-        answers += usize::from(!before);
-        before = true;
-        let is_text = |part: &&Part| matches!(part, Part::Text(_) | Part::Refusal(_));
-        texts += parts.iter().filter(is_text).count();
+        }
+        before = false;
+        if let (Item::Result(result), false) = (&**item, answers.is_empty()) {
+            talk.push(json!({ "result": result }));
+        }
     }
-    (answers > 0).then(|| json!({ "answers": answers, "texts": texts }))
+    let count = answers.len();
+    (count > 0).then(|| json!({ "answers": count, "texts": texts, "talk": talk }))
+}
+
+/// What only the provider understands, and what it ran itself.
+fn is_opaque(part: &Part) -> bool {
+    match part {
+        Part::Opaque(_) => true,
+        Part::Call(call) => call.native.is_some(),
+        Part::Result(result) => result.native.is_some(),
+        Part::Text(_) | Part::Refusal(_) => false,
+    }
 }
 
 /// The names of tools, each once, in their order by name.
@@ -200,12 +224,6 @@ fn answer(call: &ModelCall, is_main: bool) -> Value {
     if texts != usize::from(ids.is_empty()) {
         written["texts"] = texts.into();
     }
-    let is_opaque = |part: &Part| match part {
-        Part::Opaque(_) => true,
-        Part::Call(call) => call.native.is_some(),
-        Part::Result(result) => result.native.is_some(),
-        Part::Text(_) | Part::Refusal(_) => false,
-    };
     if !is_main || said.parts.iter().any(is_opaque) {
         written["parts"] = serde_json::to_value(&said.parts).unwrap_or_default();
     }

@@ -6,105 +6,146 @@ use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::Value;
 
 use super::Comparison;
-use crate::exchange::{Asked, Item, Part, ToolResult};
-use crate::play::recording::Answer;
+use crate::exchange::{Asked, Item, ToolResult};
+use crate::play::examples;
+use crate::play::talk::{KnownCall, Of};
 use crate::play::texts::{forms, same};
+
+const KIND: DivergenceKind = DivergenceKind::ToolResults;
+
+/// What is known of the result of a call.
+struct KnownResult<'r> {
+    /// The item of its path.
+    item: String,
+    tool: &'r str,
+    value: Option<&'r Value>,
+    is_error: Option<bool>,
+    place: Option<String>,
+}
 
 impl Comparison<'_> {
     pub(super) fn results(&self, found: &mut Vec<Divergence>) {
-        let moves = &self.own().moves;
         let mut told = HashSet::new();
-        for item in &self.asked.items {
-            let Item::Result(result) = item else { continue };
-            if let Some(call) = self.call_of(result, &told) {
-                told.insert(call);
-                self.result(call, result, found);
+        for (place, of) in &self.reading.results {
+            let Item::Result(result) = &self.asked.items[*place] else {
                 continue;
+            };
+            match of {
+                Of::Call(call) => {
+                    told.insert(*call);
+                    self.result(&self.known(*call), result, found);
+                }
+                Of::Again(call) => {
+                    let message = "is told to the model twice";
+                    self.out_of_place(*call, "again", message, result, found);
+                }
+                Of::Early(call) => {
+                    told.insert(*call);
+                    let message = "stands before the call";
+                    self.out_of_place(*call, "early", message, result, found);
+                }
+                Of::Nothing => {
+                    let name = result.name.as_deref().or(result.id.as_deref());
+                    let name = name.unwrap_or_default();
+                    let message =
+                        format!("a result of a call that the model did not make: `{name}`");
+                    found.push(
+                        self.found(KIND, format!("tool_results[{name}]"), message)
+                            .with_values(None, Some(result.value.clone())),
+                    );
+                }
             }
-            let name = result.name.as_deref().or(result.id.as_deref());
-            let name = name.unwrap_or_default();
-            let message = format!("a result of a call that the model did not make: `{name}`");
-            found.push(
-                self.found(
-                    DivergenceKind::ToolResults,
-                    format!("tool_results[{name}]"),
-                    message,
-                )
-                .with_values(None, Some(result.value.clone())),
-            );
         }
-        let changed = moves[..=self.answer].iter().any(|one| one.past.is_some());
-        let from = if self.is_new {
-            self.answer.saturating_sub(1)
-        } else {
-            0
-        };
-        for one in moves[from..self.answer].iter().filter(|_| !changed) {
-            for index in waiting(one) {
-                let recorded = self.recording.calls.get(index);
-                let Some(recorded) =
-                    recorded.filter(|call| call.result.is_some() && !told.contains(&index))
-                else {
-                    continue;
-                };
+        let moves = &self.own().moves[self.reading.told.clone()];
+        let calls = moves.iter().flat_map(|one| &one.spoken.calls);
+        for index in calls.filter_map(|call| call.index) {
+            let call = KnownCall::Recorded(index);
+            let known = self.known(call);
+            if known.value.is_some() && !told.contains(&call) {
+                let path = format!("tool_results[{}]", known.item);
+                let message = format!("the result of `{}` is not told to the model", known.tool);
                 found.push(
-                    self.found(
-                        DivergenceKind::ToolResults,
-                        format!("tool_results[{index}]"),
-                        format!("the result of `{}` is not told to the model", recorded.name),
-                    )
-                    .with_values(recorded.result.clone(), None)
-                    .at(Some(format!("trace.tool_calls[{index}]"))),
+                    self.found(KIND, path, message)
+                        .with_values(known.value.cloned(), None)
+                        .at(known.place),
                 );
+            }
+        }
+        found.retain(|one| one.kind != KIND || !self.covered(KIND, item_of(&one.path)));
+    }
+
+    fn known(&self, call: KnownCall) -> KnownResult<'_> {
+        match call {
+            KnownCall::Recorded(index) => {
+                let recorded = &self.recording.calls[index];
+                KnownResult {
+                    item: index.to_string(),
+                    tool: &recorded.name,
+                    value: recorded.result.as_ref(),
+                    is_error: recorded.is_error,
+                    place: Some(format!("trace.tool_calls[{index}]")),
+                }
+            }
+            KnownCall::Example(number, index) => {
+                let example = self.own().began.iter().flatten().nth(number);
+                let call = example.and_then(|example| example.spoken.calls.get(index));
+                let value = example.and_then(|example| example.results.get(index)?.as_ref());
+                KnownResult {
+                    item: examples::item(number, Some(index)),
+                    tool: call.map_or("", |call| &call.tool.1),
+                    value,
+                    is_error: None,
+                    place: None,
+                }
             }
         }
     }
 
-    /// The call of a result: by its identifier, else the first of its name in the answer before that waits.
-    fn call_of(&self, result: &ToolResult, told: &HashSet<usize>) -> Option<usize> {
-        if let Some(id) = &result.id {
-            let known = self.recording.call_ids.get(id).copied();
-            let own = |call: &usize| self.own().moves.iter().any(|one| one.calls.contains(call));
-            if let Some(call) = known.filter(own) {
-                return Some(call);
-            }
-        }
-        let name = result.name.as_deref()?;
-        let (_, name) = self.recording.tool_name(name);
-        let before = self.own().moves[..self.answer].iter();
-        let mut calls = before.flat_map(waiting);
-        calls.find(|call| !told.contains(call) && self.recording.calls[*call].name == name)
+    /// A result that is told where it has no place.
+    fn out_of_place(
+        &self,
+        call: KnownCall,
+        key: &str,
+        message: &str,
+        result: &ToolResult,
+        found: &mut Vec<Divergence>,
+    ) {
+        let known = self.known(call);
+        let path = format!("tool_results[{}].{key}", known.item);
+        let message = format!("the result of `{}` {message}", known.tool);
+        found.push(
+            self.found(KIND, path, message)
+                .with_values(None, Some(result.value.clone()))
+                .at(known.place),
+        );
     }
 
     /// The request, with the recorded error flags of results that are the recorded ones: many formats have no flag, and
     /// the agent's gates judge the played run by it.
     pub(in crate::play) fn with_flags(&self) -> Asked {
         let mut asked = self.asked.clone();
-        let mut told = HashSet::new();
-        for item in &mut asked.items {
-            let Item::Result(result) = item else { continue };
-            let Some(call) = self.call_of(result, &told) else {
+        for (place, of) in &self.reading.results {
+            let (Of::Call(call), Some(Item::Result(result))) = (of, asked.items.get_mut(*place))
+            else {
                 continue;
             };
-            told.insert(call);
-            let recorded = &self.recording.calls[call];
+            let known = self.known(*call);
             if result.is_error.is_none()
-                && let Some(old) = &recorded.result
-                && self.forms_of(call, old, &result.value).2
+                && let Some(old) = known.value
+                && self.forms_of(&known.item, old, &result.value).2
             {
-                result.is_error = recorded.is_error;
+                result.is_error = known.is_error;
             }
         }
         asked
     }
 
     /// What a recorded result says and what one says now, as they are compared, and whether that is the same.
-    fn forms_of(&self, call: usize, old: &Value, new: &Value) -> (Vec<Value>, Vec<Value>, bool) {
-        let item = call.to_string();
+    fn forms_of(&self, item: &str, old: &Value, new: &Value) -> (Vec<Value>, Vec<Value>, bool) {
         let without = |forms: Vec<Value>| -> Vec<Value> {
             let forms = forms.into_iter();
             forms
-                .map(|form| self.without_ignored(DivergenceKind::ToolResults, &item, &form))
+                .map(|form| self.without_ignored(KIND, item, &form))
                 .collect()
         };
         let is_gemini = |name: Option<&str>| name == Some("gemini");
@@ -117,58 +158,37 @@ impl Comparison<'_> {
         (old, new, is_same)
     }
 
-    fn result(&self, call: usize, played: &ToolResult, found: &mut Vec<Divergence>) {
-        let recorded = &self.recording.calls[call];
-        let item = call.to_string();
-        let Some(old) = recorded
-            .result
-            .as_ref()
-            .filter(|_| !self.covered(DivergenceKind::ToolResults, &item))
-        else {
-            return;
-        };
-        let (old, new, is_same) = self.forms_of(call, old, &played.value);
-        let name = &recorded.name;
-        let path = format!("tool_results[{call}]");
-        let place = Some(format!("trace.tool_calls[{call}]"));
+    fn result(&self, known: &KnownResult<'_>, played: &ToolResult, found: &mut Vec<Divergence>) {
+        let Some(old) = known.value else { return };
+        let (old, new, is_same) = self.forms_of(&known.item, old, &played.value);
+        let tool = known.tool;
+        let path = format!("tool_results[{}]", known.item);
+        let place = known.place.clone();
         if !is_same {
             found.push(
-                self.found(
-                    DivergenceKind::ToolResults,
-                    path,
-                    format!("the result of `{name}` differs"),
-                )
-                .with_values(old.into_iter().next(), new.into_iter().next())
-                .at(place),
+                self.found(KIND, path, format!("the result of `{tool}` differs"))
+                    .with_values(old.into_iter().next(), new.into_iter().next())
+                    .at(place),
             );
-        } else if let (Some(old), Some(new)) = (recorded.is_error, played.is_error)
+        } else if let (Some(old), Some(new)) = (known.is_error, played.is_error)
             && old != new
         {
             let message = if new {
-                format!("the result of `{name}` is an error now")
+                format!("the result of `{tool}` is an error now")
             } else {
-                format!("the result of `{name}` is no error any more")
+                format!("the result of `{tool}` is no error any more")
             };
             found.push(
-                self.found(
-                    DivergenceKind::ToolResults,
-                    format!("{path}.is_error"),
-                    message,
-                )
-                .with_values(Some(old.into()), Some(new.into()))
-                .at(place),
+                self.found(KIND, format!("{path}.is_error"), message)
+                    .with_values(Some(old.into()), Some(new.into()))
+                    .at(place),
             );
         }
     }
 }
 
-/// The calls of an answer that wait for a result of the agent's code.
-fn waiting(answer: &Answer) -> impl Iterator<Item = usize> {
-    let calls = answer.said.parts.iter().filter_map(|part| match part {
-        Part::Call(call) => Some(call),
-        _ => None,
-    });
-    let own = answer.calls.iter().zip(calls);
-    own.filter(|(_, call)| call.native.is_none())
-        .map(|(index, _)| *index)
+/// The item of a path: what stands in its brackets.
+fn item_of(path: &str) -> &str {
+    let inner = path.split_once('[').map_or(path, |(_, inner)| inner);
+    inner.rsplit_once(']').map_or(inner, |(item, _)| item)
 }

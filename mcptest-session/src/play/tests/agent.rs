@@ -24,6 +24,8 @@ pub(super) struct Agent {
     pub(super) most: usize,
     /// Each question is asked so often.
     pub(super) times: usize,
+    /// What it makes of its talk for each request.
+    pub(super) edit: fn(&mut Vec<Value>),
 }
 
 impl Default for Agent {
@@ -39,6 +41,7 @@ impl Default for Agent {
             run: |call| format!("{{\"cancelled\":{}}}", call.args["order"]),
             most: 10,
             times: 1,
+            edit: |_| {},
         }
     }
 }
@@ -148,14 +151,20 @@ impl Agent {
 
     /// Runs against a recording.
     pub(super) async fn plays(&self, player: &Player) -> Ended {
-        let mut messages = self.begin();
+        self.plays_from(player, self.begin()).await
+    }
+
+    /// The same with other messages to begin with.
+    pub(super) async fn plays_from(&self, player: &Player, mut messages: Vec<Value>) -> Ended {
         let mut ended = Ended {
             said: Vec::new(),
             error: None,
         };
         let (path, query) = self.path();
         for number in 0..self.most {
-            let request = self.request(&messages);
+            let mut talk = messages.clone();
+            (self.edit)(&mut talk);
+            let request = self.request(&talk);
             let mut last = None;
             for _ in 0..self.times {
                 last = Some(ask(player, number, &path, query.as_deref(), &request).await);

@@ -9,7 +9,7 @@ use crate::exchange::{Part, Said, Stop};
 use crate::play::{PlayOptions, Recording, RecordingError};
 use crate::record::{Observed, Outcome, RecordedRun, RunOptions};
 
-const FORMATS: [&str; 4] = [
+pub(super) const FORMATS: [&str; 4] = [
     "openai_chat",
     "openai_responses",
     "anthropic_messages",

@@ -150,7 +150,8 @@ async fn what_is_ignored_or_masked_is_no_divergence() {
 fn a_path_that_says_nothing_is_refused() {
     let refused = |text: &str| text.parse::<IgnoredPath>().unwrap_err();
     assert!(
-        refused("results[*].a").contains("`tool_results`, `parameters`, `tools`, `user_turns`")
+        refused("results[*].a")
+            .contains("`tool_results`, `assistant_turns`, `parameters`, `tools`, `user_turns`")
     );
     assert!(refused("tool_results").contains("that is `ignore: [tool_results]`"));
     assert!(refused("tool_results[*").contains("without a `]`"));

@@ -16,6 +16,8 @@ pub enum DivergenceKind {
     Tools,
     /// What the user, or anybody but the agent, said.
     UserTurns,
+    /// What the agent tells the model that the model said and called before.
+    AssistantTurns,
     /// The result of a tool.
     ToolResults,
     /// The model that is asked.
@@ -37,10 +39,11 @@ pub enum DivergenceKind {
 
 impl DivergenceKind {
     /// All kinds.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::SystemPrompt,
         Self::Tools,
         Self::UserTurns,
+        Self::AssistantTurns,
         Self::ToolResults,
         Self::Model,
         Self::Parameters,
@@ -59,6 +62,7 @@ impl DivergenceKind {
             Self::SystemPrompt
                 | Self::Tools
                 | Self::UserTurns
+                | Self::AssistantTurns
                 | Self::ToolResults
                 | Self::Parameters
         )
@@ -71,6 +75,7 @@ impl DivergenceKind {
             Self::SystemPrompt => "system_prompt",
             Self::Tools => "tools",
             Self::UserTurns => "user_turns",
+            Self::AssistantTurns => "assistant_turns",
             Self::ToolResults => "tool_results",
             Self::Model => "model",
             Self::Parameters => "parameters",

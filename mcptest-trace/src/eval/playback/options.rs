@@ -47,8 +47,9 @@ pub struct IgnoredPath {
 }
 
 /// The kinds that a path may begin with.
-const ROOTS: [DivergenceKind; 4] = [
+const ROOTS: [DivergenceKind; 5] = [
     DivergenceKind::ToolResults,
+    DivergenceKind::AssistantTurns,
     DivergenceKind::Parameters,
     DivergenceKind::Tools,
     DivergenceKind::UserTurns,

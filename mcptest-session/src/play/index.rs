@@ -1,0 +1,108 @@
+//! Where answers, their items and their calls are in a recording.
+
+use super::conversation::{Answer, CallPlace};
+use super::recording::Recording;
+use super::spoken::Spoken;
+use crate::exchange::{Item, Part};
+use crate::protocol::{Protocol as _, Responses, written_item};
+
+impl Recording {
+    /// Puts all answers into the order in which they were given, as far as the calls tell it.
+    pub(super) fn rank(&mut self) {
+        let mut order = Vec::new();
+        for (conversation, it) in self.conversations.iter().enumerate() {
+            let mut last = 0;
+            for (place, answer) in it.moves.iter().enumerate() {
+                last = answer.calls.first().copied().unwrap_or(last);
+                order.push((last, place, conversation));
+            }
+        }
+        order.sort_unstable();
+        for (rank, (_, place, conversation)) in order.into_iter().enumerate() {
+            self.conversations[conversation].moves[place].rank = rank;
+        }
+    }
+
+    /// Gives every answer and every call an identifier, and keeps where it is.
+    pub(super) fn index(&mut self) {
+        for (number, conversation) in self.conversations.iter_mut().enumerate() {
+            for (place, answer) in conversation.moves.iter_mut().enumerate() {
+                let said = &mut answer.said;
+                let id = said
+                    .id
+                    .get_or_insert_with(|| format!("mcptest_{number}_{place}"));
+                self.ids.insert(id.clone(), (number, place));
+                for item in &said.items {
+                    self.ids.insert(item.id.clone(), (number, place));
+                }
+                let mut calls = answer.calls.iter();
+                for part in &mut said.parts {
+                    let Part::Call(call) = part else { continue };
+                    let Some(index) = calls.next() else { continue };
+                    if call.native.is_none() {
+                        let id = call
+                            .id
+                            .get_or_insert_with(|| format!("call_mcptest_{index}"));
+                        let places = self.call_ids.entry(id.clone()).or_default();
+                        places.push(CallPlace {
+                            conversation: number,
+                            answer: place,
+                            call: *index,
+                        });
+                    }
+                }
+            }
+        }
+        let mut all = std::mem::take(&mut self.conversations);
+        for answer in all.iter_mut().flat_map(|own| &mut own.moves) {
+            answer.spoken = self.spoken(answer);
+        }
+        self.conversations = all;
+    }
+
+    fn spoken(&self, answer: &Answer) -> Spoken {
+        let mut spoken = Spoken::of(&self.names, &answer.said.parts);
+        spoken.is_broken = answer.broken.is_some();
+        let parts = answer.said.parts.iter();
+        let calls = parts.filter_map(|part| match part {
+            Part::Call(call) => Some(call),
+            _ => None,
+        });
+        let own = answer.calls.iter().zip(calls);
+        let own = own.filter(|(_, call)| call.native.is_none());
+        for (call, (index, _)) in spoken.calls.iter_mut().zip(own) {
+            call.index = Some(*index);
+        }
+        spoken
+    }
+
+    /// The answer that an identifier is of: its own, or that of an item which a client of Responses was given.
+    pub(super) fn answer_of(&self, id: &str) -> Option<(usize, usize)> {
+        let known = self.ids.get(id);
+        known.or_else(|| self.ids.get(written_item(id)?.0)).copied()
+    }
+
+    /// What an item says that a request names by its identifier alone.
+    pub(super) fn referred(&self, id: &str) -> Option<Vec<Part>> {
+        let (conversation, answer) = self.answer_of(id)?;
+        let said = &self.conversations[conversation].moves[answer].said;
+        let mut rest = said.parts.as_slice();
+        for item in &said.items {
+            let (own, after) = rest.split_at(item.parts.min(rest.len()));
+            if item.id == id {
+                return Some(own.to_vec());
+            }
+            rest = after;
+        }
+        // The answer was made for another format.
+        let (_, index) = written_item(id)?;
+        let body = Responses.answer(said);
+        let item = body["output"].get(index)?.clone();
+        let items = Responses.items(&[item]).into_iter();
+        let parts = items.map(|item| match item {
+            Item::Answer(parts) => parts,
+            _ => Vec::new(),
+        });
+        Some(parts.flatten().collect())
+    }
+}

@@ -1,0 +1,100 @@
+//! What came of playing a recording.
+
+use std::sync::PoisonError;
+
+use mcptest_trace::eval::{Divergence, DivergenceKind};
+use serde_json::Value;
+
+use super::player::Player;
+use crate::record::{RecordedRun, RunError, RunOptions};
+
+/// What came of playing.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Played {
+    /// What the agent's code does differently, first what was seen in the first request.
+    pub divergences: Vec<Divergence>,
+    /// The recorded answers that nobody asked for.
+    pub unasked: Vec<Divergence>,
+    /// How many model calls were made.
+    pub model_calls: usize,
+    /// How many model calls the recording holds.
+    pub recorded_calls: usize,
+}
+
+impl Player {
+    /// What came of it till now.
+    #[must_use]
+    pub fn played(&self) -> Played {
+        let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unasked = Vec::new();
+        for (number, conversation) in self.0.recording.conversations.iter().enumerate() {
+            for place in 0..conversation.moves.len() {
+                if state.given.contains_key(&(number, place)) {
+                    continue;
+                }
+                let message = "the recorded answer was never asked for";
+                let path = format!("model_calls[{place}]");
+                unasked.push(conversation.divergence(
+                    place,
+                    DivergenceKind::Unasked,
+                    path,
+                    message,
+                ));
+            }
+        }
+        let mut divergences: Vec<Divergence> = state.divergences.values().cloned().collect();
+        let unmade = state.servers.unmade(&self.0.recording.mcp);
+        // Where the model asked for it and the code goes on, the code has made its result up.
+        let goes_on = |index: usize| {
+            let conversations = self.0.recording.conversations.iter().enumerate();
+            conversations.into_iter().any(|(number, own)| {
+                let place = own.moves.iter().position(|one| one.calls.contains(&index));
+                place.is_some_and(|place| state.given.contains_key(&(number, place + 1)))
+            })
+        };
+        for (server, call) in unmade.filter(|(_, call)| call.of_trace().is_none_or(goes_on)) {
+            let message = format!(
+                "the recorded call of `{}` of the server `{}` is not made",
+                call.tool, server.name
+            );
+            let path = format!("servers[{}].{}", server.name, call.tool);
+            let of = (self.0.recording.answers(), self.0.recording.answers());
+            let found = Divergence::new(DivergenceKind::ToolCall, of, path, message);
+            divergences.push(found.with_values(Some(call.args.clone()), None));
+        }
+        Played {
+            divergences,
+            unasked,
+            model_calls: state.asked,
+            recorded_calls: self.0.recording.answers(),
+        }
+    }
+
+    /// The run that the agent's code made: a run like a recorded one, the same bytes whenever it is played.
+    ///
+    /// # Errors
+    ///
+    /// The code asked no model, or nothing that was recorded.
+    pub fn run(&self, options: &RunOptions) -> Result<Value, RunError> {
+        let mut observed = {
+            let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.observed.clone()
+        };
+        observed.sort_by_key(|one| one.asked_at);
+        let mut cassette = RecordedRun::of(&observed, options)?.cassette;
+        // How long a recording takes to answer tells nothing of the agent.
+        let conversation = &mut cassette["trace"]["conversation"];
+        without_time(&mut conversation["steps"]);
+        without_time(&mut cassette["trace"]["tool_results"]);
+        Ok(cassette)
+    }
+}
+
+fn without_time(all: &mut Value) {
+    for one in all.as_array_mut().into_iter().flatten() {
+        if let Some(one) = one.as_object_mut() {
+            one.remove("duration_ms");
+        }
+    }
+}

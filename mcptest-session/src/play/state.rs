@@ -1,0 +1,139 @@
+//! How far a recording is played, and what was told.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use axum::response::Response;
+use mcptest_trace::eval::{Divergence, DivergenceKind};
+use serde_json::Value;
+
+use super::held::HeldRequests;
+use super::recording::Recording;
+use super::servers::ServersState;
+use crate::endpoint::{Incoming, error};
+use crate::exchange::{Asked, Said};
+use crate::protocol::Protocol;
+use crate::record::{Observed, Outcome};
+
+/// The most requests beyond a recording of which each is told.
+const MOST_BEYOND: usize = 20;
+
+/// The order of what stands at no recorded answer.
+pub(super) const BEYOND: usize = usize::MAX / 4;
+
+#[derive(Debug, Default)]
+pub(super) struct State {
+    /// How often each answer was given.
+    pub(super) given: HashMap<(usize, usize), usize>,
+    /// How often each request of another kind was answered.
+    pub(super) others: HashMap<String, usize>,
+    /// By the order of the recorded answers, so that the order of parallel requests tells nothing.
+    pub(super) divergences: BTreeMap<(usize, usize), Divergence>,
+    pub(super) seen: HashSet<(DivergenceKind, Option<String>, String)>,
+    pub(super) observed: Vec<Observed>,
+    pub(super) held: HeldRequests,
+    /// How many model calls were made.
+    pub(super) asked: usize,
+    /// Requests beyond the recording.
+    pub(super) beyond: usize,
+    pub(super) servers: ServersState,
+}
+
+impl State {
+    pub(super) fn add(&mut self, rank: usize, found: Vec<Divergence>) {
+        for one in found {
+            let is_new = self
+                .seen
+                .insert((one.kind, one.conversation.clone(), one.path.clone()));
+            if is_new {
+                let number = self.divergences.len();
+                self.divergences.insert((rank, number), one);
+            }
+        }
+    }
+
+    /// A model call that was not recorded.
+    pub(super) fn beyond(
+        &mut self,
+        recording: &Recording,
+        Request {
+            incoming,
+            protocol,
+            asked,
+        }: Request<'_>,
+        place: Option<(usize, usize)>,
+        text: &str,
+    ) -> Response {
+        let own = place.map(|(conversation, _)| &recording.conversations[conversation]);
+        let number = self.beyond;
+        self.beyond += 1;
+        let call = place.map_or(self.observed.len(), |(_, answer)| answer) + 1;
+        let of = own.map_or(recording.answers(), |own| own.moves.len());
+        // A loop without an end is told by its first calls.
+        if number >= MOST_BEYOND {
+            return error(&incoming.path, 400, text);
+        }
+        let path = format!("model_calls[+{number}]");
+        let found = Divergence::new(DivergenceKind::AnotherCall, (call, of), path, text)
+            .of(own.and_then(|own| own.name.clone()))
+            .with_values(None, asked.opening().map(Value::from));
+        self.add(BEYOND, vec![found]);
+        let request = Request {
+            incoming,
+            protocol,
+            asked,
+        };
+        self.observe_failed(request, BEYOND + number, text);
+        error(&incoming.path, 400, text)
+    }
+
+    pub(super) fn observe_failed(&mut self, request: Request<'_>, rank: usize, text: &str) {
+        let outcome = Outcome::Failed {
+            status: 400,
+            message: text.to_owned(),
+        };
+        self.observed.push(request.observed(rank, outcome));
+    }
+
+    pub(super) fn observe(
+        &mut self,
+        request: Request<'_>,
+        rank: usize,
+        said: &Said,
+        broken: Option<&str>,
+    ) {
+        let outcome = Outcome::Said {
+            said: said.clone(),
+            broken: broken.map(str::to_owned),
+        };
+        self.observed.push(request.observed(rank, outcome));
+    }
+}
+
+/// A request for an answer of a model.
+#[derive(Debug)]
+pub(super) struct Request<'i> {
+    pub(super) incoming: &'i Incoming,
+    pub(super) protocol: &'static dyn Protocol,
+    pub(super) asked: Asked,
+}
+
+impl Request<'_> {
+    fn observed(self, rank: usize, outcome: Outcome) -> Observed {
+        // Not the clock says when, but the place in the recording: so parallel requests make the same run each time.
+        let at = u64::try_from(rank)
+            .unwrap_or(u64::MAX / 4)
+            .saturating_mul(2);
+        Observed {
+            protocol: Some(self.protocol),
+            method: self.incoming.method.to_string(),
+            path: self.incoming.path.clone(),
+            query: None,
+            digest: String::new(),
+            asked: Some(self.asked.into()),
+            asked_at: at,
+            ended_at: Some(at + 1),
+            outcome,
+            gone: false,
+        }
+    }
+}
