@@ -86,6 +86,10 @@ fn agent() {
     }
     for turn in 0.. {
         let message = ask(&messages);
+        if let Some(said) = message["content"].as_str() {
+            let ends = if change("another closing") { "!" } else { "" };
+            println!("{said}{ends}");
+        }
         if change("a call too many") {
             ask(&messages);
         }
@@ -134,6 +138,10 @@ fn suite(playback: &str) -> String {
 
 /// A folder with two recorded runs: calls in parallel, and one after the other.
 fn recorded(playback: &str) -> Folder {
+    recorded_as(playback, |suite| suite)
+}
+
+fn recorded_as(playback: &str, suited: fn(String) -> String) -> Folder {
     let call = |order: u32| json!({ "name": "get_order", "args": { "order": order } });
     let asks =
         |calls: Value| json!({ "calls": calls, "usage": { "prompt": 100, "completion": 10 } });
@@ -143,7 +151,7 @@ fn recorded(playback: &str) -> Folder {
         [asks(json!([call(7)])), asks(json!([call(8)])), says("7 was delivered.")],
     ] }] });
     let model = Provider::start(Script::from_json(&script.to_string()).unwrap()).unwrap();
-    let folder = Folder::new().with("suites/refunds.yml", suite(playback));
+    let folder = Folder::new().with("suites/refunds.yml", suited(suite(playback)));
     let mut record = mcptest(&folder, "", &["record"]);
     record.env("OPENAI_BASE_URL", format!("{}/v1", model.url()));
     run(&mut record).exits(0);
@@ -250,6 +258,25 @@ fn what_is_ignored_stays_green_and_the_rest_does_not() {
     plays(&folder, "a tool removed").exits(101);
     let folder = recorded("{ ignore_paths: ['tool_results[*].status'] }");
     plays(&folder, "an argument changed").exits(101);
+}
+
+#[test]
+fn what_the_program_prints_is_compared_where_that_is_what_the_user_reads() {
+    // The agent's runner says how long it took.
+    let folder = recorded_as("{ mask: ['finished in [0-9.]+s'] }", |suite| {
+        suite.replace("  playback:", "  closing: stdout\n  playback:")
+    });
+    plays(&folder, "").exits(0);
+    let red = plays(&folder, "another closing").exits(101);
+    for told in [
+        "in run 1: what the program prints differs (`final_response`; recorded at `trace.final_response`)",
+        "-Only 7 is there.\n",
+        "+Only 7 is there.!\n",
+    ] {
+        assert!(red.stdout.contains(told), "{told}\n{red}");
+    }
+    // Without it, the closing is what the model said last.
+    plays(&recorded("{}"), "another closing").exits(0);
 }
 
 #[test]

@@ -48,8 +48,10 @@ impl Asked {
     }
 
     /// What others than the model said in a part of a talk.
-    pub(crate) fn heard_in(items: &[Item]) -> Vec<(&str, &str)> {
-        let heard = items.iter().filter_map(|item| match item {
+    pub(crate) fn heard_in<'i>(
+        items: impl IntoIterator<Item = &'i Item>,
+    ) -> Vec<(&'i str, &'i str)> {
+        let heard = items.into_iter().filter_map(|item| match item {
             Item::User(text) => Some(("user", text.as_str())),
             Item::Turn { role, text } => Some((role.as_str(), text.as_str())),
             _ => None,
@@ -164,6 +166,8 @@ pub struct Tool {
     pub description: Option<String>,
     /// The JSON Schema of its arguments.
     pub schema: Option<Value>,
+    /// Whether arguments have to fit the schema (`strict`), where the request says it.
+    pub strict: Option<bool>,
 }
 
 /// The answer of a model.

@@ -301,15 +301,18 @@ impl Session {
             false => Some("error"),
         };
         let stdout = ended.said.last().unwrap_or(&ended.stdout).clone();
-        let closing = self.options.closing_is_stdout.then_some(stdout);
-        let is_silent = closing
-            .as_deref()
-            .is_some_and(|text| text.trim().is_empty());
+        let printed = self.options.closing_is_stdout.then(|| Printed {
+            closing: stdout,
+            said: ended.said.clone(),
+        });
+        let is_silent = printed
+            .as_ref()
+            .is_some_and(|printed| printed.closing.trim().is_empty());
         let is_over = stopped.is_none() && !self.is_capped() && self.requests() > 0;
         if is_silent && is_over && self.server_failure().is_none() {
             return Err(SessionError::Silent);
         }
-        let finished = self.end(stopped, closing).await;
+        let finished = self.end(stopped, printed).await;
         finished.map_err(|error| match error {
             SessionError::Run { error, strangers } => SessionError::Command {
                 error,
@@ -323,7 +326,7 @@ impl Session {
     async fn end(
         mut self,
         stopped: Option<&str>,
-        closing: Option<String>,
+        printed: Option<Printed>,
     ) -> Result<FinishedRun, SessionError> {
         self.endpoint.close();
         // While there is still somebody who removes it after a kill.
@@ -346,7 +349,10 @@ impl Session {
         run.servers.clone_from(&self.options.servers);
         run.recorded_at = Some(format!("{:.3}", self.recorded_at));
         run.duration_ms = Some(duration);
-        run.closing = closing;
+        if let Some(printed) = printed {
+            run.closing = Some(printed.closing);
+            run.said = printed.said;
+        }
         run.mcp = self.servers.seen();
         run.max_tool_calls = self.options.limits.tool_calls;
         let stopped = self.cap().or(stopped);
@@ -383,4 +389,11 @@ impl Session {
             asked_model,
         })
     }
+}
+
+/// What a program printed, where that is what the user reads.
+struct Printed {
+    closing: String,
+    /// What it said to each turn, where it was asked in JSON lines.
+    said: Vec<String>,
 }

@@ -534,7 +534,7 @@ mod tests {
         for (block, told) in [
             (
                 "{ ignore: [another_call] }",
-                "`ignore` takes `system_prompt`, `tools`, `user_turns`, `assistant_turns`, `tool_results`, `parameters`, found `another_call`",
+                "`ignore` takes `system_prompt`, `tools`, `user_turns`, `assistant_turns`, `tool_results`, `parameters`, `final_response`, found `another_call`",
             ),
             (
                 "{ ignore_paths: [results.a] }",

@@ -38,6 +38,7 @@ impl Plays for Commands {
             let mut run = run_options(request);
             if command.closing_is_stdout {
                 run.closing = Some(ended.said.last().unwrap_or(&ended.stdout).clone());
+                run.said.clone_from(&ended.said);
             }
             let redactor = redactor(request)?;
             Ok((session.finish_command(&ended, run, Some(&redactor)), ended))

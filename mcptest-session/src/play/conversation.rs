@@ -1,6 +1,6 @@
 //! Conversations of a recorded run: the answers of the model, and what their requests said.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::{Map, Value};
@@ -20,6 +20,8 @@ pub(super) struct Conversation {
     pub(super) moves: Vec<Answer>,
     /// The tools that were offered, where the recording lists them.
     pub(super) tools: Option<Vec<OfferedTool>>,
+    /// Whether each of these tools is strict, where that is known.
+    pub(super) strict: Option<BTreeMap<ToolName, bool>>,
     /// How many answers stand in its first request already, which no model gave.
     pub(super) examples: usize,
     /// What these are, where the recording says it.
@@ -83,6 +85,8 @@ pub(super) struct Answer {
     pub(super) past: Option<String>,
     /// Why the answer is not whole.
     pub(super) broken: Option<String>,
+    /// The question was answered more than once: which such question it is, and which of its answers.
+    pub(super) equal: Option<(usize, usize)>,
     /// When it was given among all answers of the run.
     pub(super) rank: usize,
 }

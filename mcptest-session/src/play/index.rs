@@ -1,5 +1,7 @@
 //! Where answers, their items and their calls are in a recording.
 
+use std::collections::HashMap;
+
 use super::conversation::{Answer, CallPlace};
 use super::recording::Recording;
 use super::spoken::Spoken;
@@ -10,15 +12,31 @@ impl Recording {
     /// Puts all answers into the order in which they were given, as far as the calls tell it.
     pub(super) fn rank(&mut self) {
         let mut order = Vec::new();
+        // When the questions were asked that conversations go on from which were there before.
+        let mut asked: HashMap<usize, (usize, usize)> = HashMap::new();
         for (conversation, it) in self.conversations.iter().enumerate() {
             let mut last = 0;
             for (place, answer) in it.moves.iter().enumerate() {
                 last = answer.calls.first().copied().unwrap_or(last);
-                order.push((last, place, conversation));
+                let (question, number) = answer.equal.unzip();
+                if it.examples == 0 || place > 0 {
+                    asked.extend(question.map(|question| (question, (last, place))));
+                }
+                let number = number.unwrap_or_default();
+                order.push(((last, place), number, conversation, place));
+            }
+        }
+        for (at, _, conversation, place) in &mut order {
+            let own = &self.conversations[*conversation];
+            let one = &own.moves[*place];
+            if let (true, 0, Some((question, _))) = (one.calls.is_empty(), *place, one.equal)
+                && own.examples > 0
+            {
+                *at = asked.get(&question).copied().unwrap_or(*at);
             }
         }
         order.sort_unstable();
-        for (rank, (_, place, conversation)) in order.into_iter().enumerate() {
+        for (rank, (.., conversation, place)) in order.into_iter().enumerate() {
             self.conversations[conversation].moves[place].rank = rank;
         }
     }
@@ -52,6 +70,18 @@ impl Recording {
                     }
                 }
             }
+        }
+        let mut equal: Vec<(usize, usize, (usize, usize))> = Vec::new();
+        for (number, own) in self.conversations.iter().enumerate() {
+            let answers = own.moves.iter().enumerate();
+            equal.extend(answers.filter_map(|(place, answer)| {
+                let (question, answer) = answer.equal?;
+                Some((question, answer, (number, place)))
+            }));
+        }
+        equal.sort_unstable();
+        for (question, _, place) in equal {
+            self.equal.entry(question).or_default().push(place);
         }
         let mut all = std::mem::take(&mut self.conversations);
         for answer in all.iter_mut().flat_map(|own| &mut own.moves) {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::moves::Shape;
 use crate::exchange::{AnswerItem, CallTokens, Part, Said, Stop};
-use crate::json::{list, named, text};
+use crate::json::{count, list, named, text};
 
 /// A call of the trace, and what came back.
 #[derive(Debug, Clone, Default)]
@@ -22,6 +22,12 @@ pub(super) struct RecordedCall {
 /// What was answered to a request that asks no model.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Other {
+    /// Its place among them all.
+    pub(super) number: usize,
+    /// The method and the path.
+    pub(super) request: String,
+    /// It only reads, such as a list of models.
+    pub(super) reads: bool,
     pub(super) status: u16,
     pub(super) media_type: Option<String>,
     pub(super) body: Vec<u8>,
@@ -89,6 +95,18 @@ pub(super) fn tokens(step: &StepTokens) -> Option<CallTokens> {
     })
 }
 
+/// The tokens of an answer that is not of the agent's own conversation.
+pub(super) fn taken(answer: &Value) -> Option<CallTokens> {
+    let tokens = answer.get("tokens")?;
+    Some(CallTokens {
+        prompt: count(tokens, "prompt")?,
+        completion: count(tokens, "completion")?,
+        cached: count(tokens, "cached"),
+        written: None,
+        reasoning: count(tokens, "reasoning"),
+    })
+}
+
 pub(super) fn calls(trace: &Trace) -> Vec<RecordedCall> {
     let results = trace.results_by_call();
     let calls = trace.tool_calls.iter().zip(results);
@@ -107,7 +125,7 @@ pub(super) fn calls(trace: &Trace) -> Vec<RecordedCall> {
 
 pub(super) fn others(field: &Value) -> HashMap<String, Vec<Other>> {
     let mut others: HashMap<String, Vec<Other>> = HashMap::new();
-    for other in list(field, "others") {
+    for (number, other) in list(field, "others").iter().enumerate() {
         let Some(digest) = named(other, "digest") else {
             continue;
         };
@@ -116,7 +134,12 @@ pub(super) fn others(field: &Value) -> HashMap<String, Vec<Other>> {
         let status = other["status"]
             .as_u64()
             .and_then(|status| u16::try_from(status).ok());
+        let method = text(other, "method").unwrap_or_default();
+        let path = text(other, "path").unwrap_or_default();
         others.entry(digest).or_default().push(Other {
+            number,
+            request: format!("{method} {path}"),
+            reads: ["GET", "HEAD", "OPTIONS"].contains(&method),
             status: status.unwrap_or(200),
             media_type: named(other, "media_type"),
             body: body.unwrap_or_default(),

@@ -5,6 +5,7 @@
 //! - `place`: which answer a request asks for;
 //! - `talk`, `spoken`, `examples`: the turns of the model in a request, beside those that it took;
 //! - `compare`: what a request says otherwise than the recorded one;
+//! - `closing`: what the program says to the user, beside what it said;
 //! - `held`: what a request has of the one before it;
 //! - `session`: one run of the agent's code against a recording;
 //! - `servers`: MCP servers, played; `server_player`: one of them, to whoever asks it;
@@ -14,6 +15,7 @@
 //! Nothing here reaches a network. Every answer is found from its request alone, so that a request that comes again
 //! gets the same answer again.
 
+mod closing;
 mod compare;
 mod conversation;
 mod examples;

@@ -43,7 +43,9 @@ pub(super) fn of(
     (own_closing, examples): (bool, usize),
     shapes: &[Shape],
 ) -> Vec<Move> {
-    let mut events = events(trace, prompt);
+    // A session says which calls are the agent's own, also where all are of sub-agents.
+    let own = own_calls(trace, !shapes.is_empty());
+    let mut events = events(trace, prompt, &own);
     for _ in 0..examples {
         let first = events
             .iter()
@@ -60,20 +62,19 @@ pub(super) fn of(
 }
 
 /// The calls of the agent itself: those of no sub-agent, unless all are of one.
-fn own_calls(trace: &Trace) -> Vec<usize> {
+fn own_calls(trace: &Trace, of_session: bool) -> Vec<usize> {
     let first = trace
         .tool_calls
         .first()
         .and_then(|call| call.agent_id.as_deref());
     let has_own = trace.tool_calls.iter().any(|call| call.agent_id.is_none());
-    let own = if has_own { None } else { first };
+    let own = if has_own || of_session { None } else { first };
     let calls = trace.tool_calls.iter().enumerate();
     let calls = calls.filter(|(_, call)| call.agent_id.as_deref() == own);
     calls.map(|(index, _)| index).collect()
 }
 
-fn events<'t>(trace: &'t Trace, prompt: &'t str) -> Vec<Event<'t>> {
-    let own = own_calls(trace);
+fn events<'t>(trace: &'t Trace, prompt: &'t str, own: &[usize]) -> Vec<Event<'t>> {
     let turns = &trace.conversation.turns;
     let tool_turns = turns.iter().filter(|turn| turn.is_tool_use()).count();
     let mut events = Vec::new();

@@ -1,6 +1,6 @@
 //! The tools that were offered, and what clients call them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use mcptest_trace::trace::Trace;
 use serde_json::Value;
@@ -37,6 +37,7 @@ pub(super) fn offered(tools: &Value) -> Vec<OfferedTool> {
                     name,
                     description: named(tool, "description"),
                     schema: tool.get("input_schema").cloned(),
+                    strict: None,
                 },
             })
         })
@@ -95,6 +96,21 @@ impl ToolNames {
         self.servers.extend(servers);
         self.servers.sort_unstable();
         self.servers.dedup();
+    }
+
+    /// Which tools of a conversation say whether they are strict.
+    pub(super) fn strict(&self, conversation: &Value) -> BTreeMap<ToolName, bool> {
+        let tools = conversation["strict"].as_object().into_iter().flatten();
+        let tools = tools.filter_map(|(name, strict)| Some((self.meant(name), strict.as_bool()?)));
+        tools.collect()
+    }
+
+    /// Tools that are written down under the names that clients have for them.
+    pub(super) fn of_wire(&self, mut tools: Vec<OfferedTool>) -> Vec<OfferedTool> {
+        for one in tools.iter_mut().filter(|one| one.server.is_none()) {
+            (one.server, one.tool.name) = self.meant(&one.tool.name);
+        }
+        tools
     }
 
     /// The tool that a client's name for it means.

@@ -2,6 +2,7 @@
 
 use super::conversation::Role;
 use super::recording::Recording;
+use super::talk::shared_turns;
 use crate::exchange::{Asked, Item, Part};
 use crate::record::{held_talk, talk_digest};
 
@@ -76,6 +77,31 @@ pub(super) fn of(
         answer,
         is_new: false,
     }
+}
+
+/// Of the answers to a question that was answered several times, the one that is next: the first that was not given,
+/// before others one that was asked with the same model and parameters.
+pub(super) fn of_equal(
+    recording: &Recording,
+    place: (usize, usize),
+    asked: &Asked,
+    is_given: &dyn Fn(usize, usize) -> bool,
+) -> (usize, usize) {
+    let at = |(conversation, answer): (usize, usize)| {
+        recording.conversations[conversation].moves.get(answer)
+    };
+    let question = at(place).and_then(|one| one.equal);
+    let Some(all) = question.and_then(|(question, _)| recording.equal.get(&question)) else {
+        return place;
+    };
+    let left = || all.iter().filter(|(own, answer)| !is_given(*own, *answer));
+    let is_same = |place: &&(usize, usize)| {
+        at(**place).is_some_and(|one| {
+            one.asked_model == asked.model && one.parameters.as_ref() == Some(&asked.parameters)
+        })
+    };
+    let next = left().find(is_same).or_else(|| left().next());
+    next.or(all.last()).copied().unwrap_or(place)
 }
 
 /// The identifiers of the calls of an answer.
@@ -199,7 +225,18 @@ fn conversation(recording: &Recording, asked: &Asked) -> Option<usize> {
     };
     let all = 0..recording.conversations.len();
     let likely = all.filter_map(|number| Some((likeness(number)?, number)));
-    let best = likely.max_by_key(|(likeness, number)| (*likeness, std::cmp::Reverse(*number)));
+    let likely: Vec<(u8, usize)> = likely.collect();
+    let (most, _) = likely.iter().max()?;
+    let mut best = likely.iter().filter(|(likeness, _)| likeness == most);
+    let first = best.next().map(|(_, number)| *number);
+    let mut others = best.map(|(_, number)| *number).peekable();
+    if others.peek().is_none() {
+        return first;
+    }
+    // Conversations that begin alike, such as those of a task that is given twice, are told apart by their turns.
+    let all = first.into_iter().chain(others);
+    let shared = all.map(|number| (shared_turns(recording, number, &asked.items), number));
+    let best = shared.max_by_key(|(shared, number)| (*shared, std::cmp::Reverse(*number)));
     best.map(|(_, number)| number)
 }
 

@@ -1,11 +1,13 @@
 //! What came of playing a recording.
 
+use std::collections::HashSet;
 use std::sync::PoisonError;
 
 use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::Value;
 
 use super::player::Player;
+use super::state::State;
 use crate::record::{RecordedRun, RunError, RunOptions};
 
 /// What came of playing.
@@ -43,6 +45,7 @@ impl Player {
                 ));
             }
         }
+        unasked.extend(self.unmade_others(&state));
         let mut divergences: Vec<Divergence> = state.divergences.values().cloned().collect();
         let unmade = state.servers.unmade(&self.0.recording.mcp);
         // Where the model asked for it and the code goes on, the code has made its result up.
@@ -71,6 +74,41 @@ impl Player {
         }
     }
 
+    /// The recorded requests that ask no model and are not made. Clients keep what they only read, such as a list of
+    /// models: once is enough then.
+    fn unmade_others(&self, state: &State) -> Vec<Divergence> {
+        let recording = &self.0.recording;
+        let unmade = recording.others.iter().flat_map(|(digest, known)| {
+            let made = state.others.get(digest).copied().unwrap_or_default();
+            let left = known.get(made..).unwrap_or_default();
+            left.iter().filter(move |one| made == 0 || !one.reads)
+        });
+        let mut unmade: Vec<_> = unmade.collect();
+        unmade.sort_unstable_by_key(|one| one.number);
+        // Each that only reads is told once.
+        let mut read = HashSet::new();
+        unmade.retain(|one| !one.reads || read.insert(&one.request));
+        let unmade = unmade.into_iter().map(|one| {
+            let message = format!("the recorded request `{}` is not made", one.request);
+            let path = format!("others[{}]", one.number);
+            let of = (recording.answers(), recording.answers());
+            Divergence::new(DivergenceKind::Unasked, of, path, message)
+        });
+        unmade.collect()
+    }
+
+    /// What the program says to the user otherwise than it did.
+    pub(super) fn closing(&self, run: &RunOptions) -> Vec<Divergence> {
+        let inner = &*self.0;
+        let kind = DivergenceKind::FinalResponse;
+        if inner.options.compared.ignore.contains(&kind) {
+            return Vec::new();
+        }
+        let calls = inner.recording.answers();
+        let closing = &inner.recording.closing;
+        closing.differences(run, &inner.options.masks, calls)
+    }
+
     /// The run that the agent's code made: a run like a recorded one, the same bytes whenever it is played.
     ///
     /// # Errors
@@ -84,15 +122,15 @@ impl Player {
         observed.sort_by_key(|one| one.asked_at);
         let mut cassette = RecordedRun::of(&observed, options)?.cassette;
         // How long a recording takes to answer tells nothing of the agent.
-        let conversation = &mut cassette["trace"]["conversation"];
-        without_time(&mut conversation["steps"]);
-        without_time(&mut cassette["trace"]["tool_results"]);
+        for place in ["/trace/conversation/steps", "/trace/tool_results"] {
+            without_time(cassette.pointer_mut(place));
+        }
         Ok(cassette)
     }
 }
 
-fn without_time(all: &mut Value) {
-    for one in all.as_array_mut().into_iter().flatten() {
+fn without_time(all: Option<&mut Value>) {
+    for one in all.and_then(Value::as_array_mut).into_iter().flatten() {
         if let Some(one) = one.as_object_mut() {
             one.remove("duration_ms");
         }

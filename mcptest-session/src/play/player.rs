@@ -28,7 +28,7 @@ pub struct Player(pub(super) Arc<Inner>);
 #[derive(Debug)]
 pub(super) struct Inner {
     pub(super) recording: Recording,
-    options: PlayOptions,
+    pub(super) options: PlayOptions,
     pub(super) state: Mutex<State>,
 }
 
@@ -97,6 +97,8 @@ impl Player {
             let text = format!("no recorded conversation begins so: `{opening}`");
             return state.beyond(recording, request, None, &text);
         };
+        let (conversation, answer) =
+            place::of_equal(recording, (conversation, answer), &request.asked, &is_given);
         let own = &recording.conversations[conversation];
         let Some(recorded) = own.moves.get(answer) else {
             if let (Some(failed), true) = (&own.failed, answer == own.moves.len()) {
@@ -192,13 +194,20 @@ impl Player {
         };
         let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
         let times = state.others.entry(digest).or_default();
-        let other = known
-            .get(*times)
-            .or(known.last())
-            .cloned()
-            .unwrap_or_default();
+        let next = known.get(*times);
         *times += 1;
         drop(state);
+        let Some(other) = next.or(known.last()).cloned() else {
+            return error(&incoming.path, 404, "the recording has no answer");
+        };
+        if next.is_none() && !other.reads {
+            let times = mcptest_trace::text::counted(known.len(), "time");
+            let text = format!(
+                "`{}` was recorded {times}, and is made once more",
+                other.request
+            );
+            self.other_request(&incoming.path, &text);
+        }
         let media = other.media_type.as_deref().unwrap_or("application/json");
         response(other.status, media, Body::from(other.body))
     }

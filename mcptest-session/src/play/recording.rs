@@ -6,9 +6,10 @@ use std::fmt;
 use mcptest_trace::trace::{SCHEMA_VERSION, Trace};
 use serde_json::{Map, Value};
 
+use super::closing::Closing;
 use super::conversation::{Answer, CallPlace, Conversation, Role};
 use super::examples::began;
-use super::kept::{Other, RecordedCall, calls, others, parts, said, shape, tokens};
+use super::kept::{Other, RecordedCall, calls, others, parts, said, shape, taken, tokens};
 use super::moves::{self, Shape};
 use super::offered::{OfferedTool, ToolName, ToolNames, offered, tool_names};
 use super::servers::{self, RecordedServer};
@@ -17,6 +18,9 @@ use crate::json::{list, named, text};
 
 /// The first number of the version of the field `session` that is read here.
 const VERSION: &str = "1.";
+
+/// The version that says the least.
+const FIRST: &str = "1.0";
 
 /// A recorded run, to be played.
 #[derive(Debug, Clone, Default)]
@@ -29,14 +33,20 @@ pub struct Recording {
     pub(super) others: HashMap<String, Vec<Other>>,
     /// The answers that have an identifier: their conversation and their place in it.
     pub(super) ids: HashMap<String, (usize, usize)>,
+    /// The answers to each question that was answered several times, in their order.
+    pub(super) equal: HashMap<usize, Vec<(usize, usize)>>,
     /// The calls by the identifiers that the client is given, which some servers give again: in their order.
     pub(super) call_ids: HashMap<String, Vec<CallPlace>>,
     /// What clients call the tools.
     pub(super) names: ToolNames,
     /// What tools of the agent's own code answered, where its session was told.
     pub(super) own_tools: Vec<Value>,
+    /// What its program said to the user.
+    pub(super) closing: Closing,
     /// What the MCP servers answered.
     pub(super) mcp: Vec<RecordedServer>,
+    /// The session that wrote it down says which tools are strict, and what others than the agent are told.
+    says_more: bool,
     /// When the run was recorded.
     recorded_at: Option<String>,
 }
@@ -91,14 +101,17 @@ impl Recording {
         let field = &cassette["session"];
         let is_known = text(field, "version").is_some_and(|version| version.starts_with(VERSION));
         let field = if is_known { field } else { &Value::Null };
+        let says_more = text(field, "version").is_some_and(|version| version != FIRST);
         let tools = cassette.get("tools").filter(|tools| tools.is_array());
         let tools = tools.map(offered);
         let mut recording = Self {
+            says_more,
             calls: calls(&trace),
             recorded_at: named(cassette, "recorded_at"),
             names: ToolNames::of(&trace, tools.as_deref(), field),
             others: others(field),
             own_tools: list(field, "tools").to_vec(),
+            closing: Closing::of(field, &trace),
             mcp: servers::of(field, &trace, tools.as_deref()),
             ..Self::default()
         };
@@ -189,6 +202,9 @@ impl Recording {
             moves: written,
             tools,
             examples: of_examples("answers"),
+            strict: own
+                .filter(|_| self.says_more)
+                .map(|own| self.names.strict(own)),
             began: own.and_then(|own| began(&self.names, own)),
             knows_heard: true,
             failed: own.and_then(|own| named(own, "failed")),
@@ -205,7 +221,7 @@ impl Recording {
         let calls: Vec<usize> = (0..trace.tool_calls.len()).filter(of_agent).collect();
         let mut calls = calls.into_iter();
         let tools = other.get("tools").filter(|tools| tools.is_array());
-        let tools = tools.map(offered);
+        let tools = tools.map(|tools| self.names.of_wire(offered(tools)));
         let mut told = Told {
             system: Some(named(other, "system_prompt")),
             tools: match role {
@@ -220,11 +236,15 @@ impl Recording {
         for (place, answer) in list(other, "answers").iter().enumerate() {
             let parts = parts(answer).unwrap_or_default();
             let made = parts.iter().filter(|part| matches!(part, Part::Call(_)));
-            let mut own = told.answer(answer, said(answer, parts.clone(), None));
+            let mut own = told.answer(answer, said(answer, parts.clone(), taken(answer)));
             own.calls = calls.by_ref().take(made.count()).collect();
-            if let (0, Some(opening)) = (place, &opening) {
-                own.heard.push(("user".to_owned(), opening.clone()));
-            }
+            let heard = answer.get("heard").cloned();
+            let heard = heard.and_then(|heard| serde_json::from_value(heard).ok());
+            own.heard = match (heard, &opening) {
+                (Some(heard), _) => heard,
+                (None, Some(opening)) if place == 0 => vec![("user".to_owned(), opening.clone())],
+                (None, _) => Vec::new(),
+            };
             moves.push(own);
         }
         self.conversations.push(Conversation {
@@ -237,11 +257,17 @@ impl Recording {
                 .as_u64()
                 .and_then(|count| usize::try_from(count).ok())
                 .unwrap_or_default(),
+            strict: self.says_more.then(|| self.names.strict(other)),
             began: began(&self.names, other),
-            knows_heard: false,
+            knows_heard: self.says_more,
             failed: named(other, "failed"),
         });
     }
+}
+
+/// Which question that was answered several times an answer is of, and which of its answers it is.
+fn equal(answer: &Value) -> Option<(usize, usize)> {
+    serde_json::from_value(answer.get("equal")?.clone()).ok()
 }
 
 /// What requests say besides their talk, from one answer to the next.
@@ -273,6 +299,7 @@ impl Told<'_> {
             protocol: named(answer, "protocol"),
             past: named(answer, "past"),
             broken: named(answer, "broken"),
+            equal: equal(answer),
             ..Answer::default()
         }
     }

@@ -233,6 +233,7 @@ impl PlaySession {
                 .divergences
                 .push(told(&name, words).with_values(Some(args), None));
         }
+        report.divergences.extend(self.player.closing(&run));
         report.unasked = played.unasked;
         report.model_calls = played.model_calls;
         report.exit_status = exit;

@@ -7,6 +7,7 @@ use super::conversation::{Answer, Conversation};
 use super::recording::Recording;
 use super::spoken::{Spoken, matched};
 use crate::exchange::Item;
+use crate::protocol::is_numbered;
 use crate::record::talk_digest;
 
 /// A turn that the model is known to have taken.
@@ -355,6 +356,21 @@ fn examples(own: &Conversation) -> impl Iterator<Item = Expected> {
             .map(|call| Some(KnownCall::Example(number, call)))
             .collect(),
     })
+}
+
+/// How many turns of a talk are those with which a conversation begins.
+pub(super) fn shared_turns(recording: &Recording, conversation: usize, items: &[Item]) -> usize {
+    let own = &recording.conversations[conversation];
+    let expected = examples(own).chain(answers(own, 0..own.moves.len()));
+    let turns = turns(recording, items);
+    let both = expected.zip(&turns).take_while(|(old, new)| {
+        let (old, new) = (&old.spoken, &new.spoken);
+        let calls = old.calls.iter().zip(&new.calls);
+        let given = |id: &&String| !is_numbered(id);
+        let mut ids = calls.map(|(old, new)| old.id.as_ref().zip(new.id.as_ref().filter(given)));
+        old.sign() == new.sign() && ids.all(|ids| ids.is_none_or(|(old, new)| old == new))
+    });
+    both.count()
 }
 
 /// Which turn stands at the place of which expected one. Where the talk has more turns or fewer, turns are skipped till

@@ -3,4 +3,7 @@
 mod agent;
 mod answers;
 mod changes;
+mod closings;
+mod equal;
+mod requests;
 mod turns;

@@ -227,6 +227,7 @@ fn tool(tool: &Value) -> Option<Tool> {
         name: name.to_owned(),
         description: named(tool, "description"),
         schema: given(tool, "input_schema").cloned(),
+        strict: tool.get("strict").and_then(Value::as_bool),
     })
 }
 

@@ -314,6 +314,7 @@ fn tool(declared: &Value) -> Option<Tool> {
         name: text(declared, "name")?.to_owned(),
         description: named(declared, "description"),
         schema: schemas.iter().find_map(|key| given(declared, key)).cloned(),
+        strict: None,
     })
 }
 

@@ -23,6 +23,7 @@ pub(super) fn tool(tool: &Value) -> Option<Tool> {
         name: name.to_owned(),
         description: named(function, "description"),
         schema: given(function, "parameters").cloned(),
+        strict: function.get("strict").and_then(Value::as_bool),
     })
 }
 

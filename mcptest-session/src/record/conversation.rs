@@ -1,6 +1,6 @@
 //! Which model calls belong to one conversation.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
@@ -32,6 +32,10 @@ pub(super) struct ModelCall {
     pub(super) changed: bool,
     /// The model answered. Of a request that came to nothing, what it asked is known all the same.
     pub(super) answered: bool,
+    /// The question was answered more than once: which such question it is, and which of its answers.
+    pub(super) equal: Option<(usize, usize)>,
+    /// The conversation goes on with another answer to the question: this one begins a conversation of its own.
+    forks: bool,
 }
 
 impl ModelCall {
@@ -84,7 +88,7 @@ impl Conversation {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Calls {
     pub(super) conversations: Vec<Conversation>,
-    /// Requests that were asked again: their answers are not kept.
+    /// Requests that were asked again, as they had no answer, half of one, or nobody who waited for it.
     pub(super) retries: usize,
     /// Why requests came to nothing that were not asked again.
     pub(super) failed: Vec<String>,
@@ -120,6 +124,8 @@ pub(super) fn sorted(observed: &[Observed]) -> Calls {
             known: 0,
             changed: false,
             answered: false,
+            equal: None,
+            forks: false,
         };
         match &one.outcome {
             Outcome::Said { broken, .. } if is_asked_again && (broken.is_some() || one.gone) => {
@@ -154,7 +160,7 @@ pub(super) fn sorted(observed: &[Observed]) -> Calls {
             Outcome::Other { .. } => {}
         }
     }
-    calls.retries += without_unused(&mut made);
+    mark_equal(&mut made);
     for call in made {
         place(call, &mut calls.conversations);
     }
@@ -235,38 +241,39 @@ fn key(asked: &Question) -> u64 {
     hasher.finish()
 }
 
-/// Leaves out answers to a question that was asked again, where the client went on with another one; how many.
-fn without_unused(made: &mut Vec<ModelCall>) -> usize {
+/// Marks complete answers to one question, such as those of a vote: each is a model call. The conversation goes on with
+/// the one that the client went on with, else with the last.
+fn mark_equal(made: &mut [ModelCall]) {
     let mut by_key: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    for (place, call) in made.iter().enumerate() {
+    for (place, call) in made.iter().enumerate().filter(|(_, call)| call.answered) {
         by_key.entry(key(&call.asked)).or_default().push(place);
     }
-    let is_used = |place: &usize| {
-        let after = essence::of(&made[*place].talk());
-        let mut later = made.iter().skip(place + 1);
-        later.any(|later| goes_on(&essence::of(&later.asked.items), &after))
-    };
-    let mut unused: BTreeSet<usize> = BTreeSet::new();
-    for places in by_key.values().filter(|places| places.len() > 1) {
-        let used: Vec<usize> = places.iter().copied().filter(is_used).collect();
-        // Of answers that nobody went on with, the last one counts.
-        let last = || places.last().copied().into_iter().collect();
-        let kept: Vec<usize> = if used.is_empty() { last() } else { used };
-        unused.extend(places.iter().filter(|place| !kept.contains(place)));
+    let mut groups: Vec<Vec<usize>> = by_key.into_values().filter(|all| all.len() > 1).collect();
+    groups.sort_unstable();
+    for (group, places) in groups.iter().enumerate() {
+        let is_used = |place: &&usize| {
+            let after = essence::of(&made[**place].talk());
+            let mut later = made.iter().skip(**place + 1);
+            later.any(|later| goes_on(&essence::of(&later.asked.items), &after))
+        };
+        let kept = places.iter().find(is_used).or(places.last()).copied();
+        for (number, place) in places.iter().enumerate() {
+            made[*place].equal = Some((group, number));
+            made[*place].forks = Some(*place) != kept;
+        }
     }
-    let mut place = 0;
-    made.retain(|_| {
-        place += 1;
-        !unused.contains(&(place - 1))
-    });
-    unused.len()
 }
 
 /// Puts a call into the conversation that it goes on with, or begins one.
 fn place(mut call: ModelCall, conversations: &mut Vec<Conversation>) {
     let talk = essence::of(&call.asked.items);
     let mut best: Option<(usize, usize)> = None;
-    for (index, conversation) in conversations.iter().enumerate() {
+    let open = if call.forks {
+        &[][..]
+    } else {
+        &conversations[..]
+    };
+    for (index, conversation) in open.iter().enumerate() {
         let before = &conversation.after;
         let is_longer = best.is_none_or(|(_, length)| before.len() > length);
         if is_longer && goes_on(&talk, before) {
@@ -274,8 +281,8 @@ fn place(mut call: ModelCall, conversations: &mut Vec<Conversation>) {
         }
     }
     let changed = || {
-        let mut conversations = conversations.iter();
-        conversations.rposition(|conversation| has_changed(conversation, &call, &talk))
+        let mut open = open.iter();
+        open.rposition(|conversation| has_changed(conversation, &call, &talk))
     };
     let place = match best {
         Some((index, length)) => {

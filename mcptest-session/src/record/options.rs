@@ -23,6 +23,8 @@ pub struct RunOptions {
     pub duration_ms: Option<u64>,
     /// What the agent's program printed, where that is what the user reads.
     pub closing: Option<String>,
+    /// What the program said to each turn of the user, where it was asked in JSON lines.
+    pub said: Vec<String>,
     /// What went by at MCP servers.
     pub mcp: Seen,
     /// The most calls of tools; what was asked of MCP servers beyond that was refused, and is no part of the run.

@@ -126,9 +126,30 @@ fn main_of(conversations: &[Conversation], options: &RunOptions) -> Option<usize
         };
         with_tools.or_else(longest)
     };
-    best(&opened)
+    let main = best(&opened)
         .or_else(|| best(&holds))
-        .or_else(|| best(&|_| true))
+        .or_else(|| best(&|_| true))?;
+    Some(gone_on_with(conversations, main))
+}
+
+/// Of conversations that begin with one question, that which the client went on with, else the last.
+fn gone_on_with(conversations: &[Conversation], main: usize) -> usize {
+    let begin = |conversation: &Conversation| {
+        let first = conversation.calls.first()?;
+        let (question, _) = first.equal?;
+        Some((
+            question,
+            first.asked.model.clone(),
+            conversation.has_tools(),
+        ))
+    };
+    let Some(own) = begin(&conversations[main]) else {
+        return main;
+    };
+    let equal = conversations.iter().enumerate();
+    let equal = equal.filter(|(_, other)| begin(other).as_ref() == Some(&own));
+    let longest = equal.max_by_key(|(_, other)| other.calls.len());
+    longest.map_or(main, |(index, _)| index)
 }
 
 fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions) -> RecordedRun {
@@ -208,9 +229,15 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
         }
     }
     cassette["session"] = session_field::of(calls, &roles, observed, &notes, &unknown);
+    let printed = options.closing.as_deref().unwrap_or_default();
     if closing.is_some() {
         // No answer of the model says it.
         cassette["session"]["closing"] = "stdout".into();
+    } else if !printed.trim().is_empty() {
+        cassette["session"]["closing"] = "answer".into();
+    }
+    if options.said.len() > 1 {
+        cassette["session"]["said"] = options.said.clone().into();
     }
     let names = mcp_field::wire_names(conversations, options, &mcp);
     if let Some(mcp) = mcp_field::of(&options.mcp, &mcp, &told, &names) {

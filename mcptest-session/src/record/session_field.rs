@@ -1,7 +1,9 @@
 //! What playing needs and the trace does not tell: the field `session` of a cassette, which readers that do
 //! not know it ignore.
 //!
-//! `version` is `1.0`: a reader of another first number leaves the field alone.
+//! `version` is `1.1`: a reader of another first number leaves the field alone. `1.0` did not say which tools are strict,
+//! nor what sub-agents are told after their task. `equal` of an answer: which question that was answered several times, and
+//! which of its answers.
 
 use std::collections::BTreeSet;
 
@@ -13,11 +15,11 @@ use super::conversation::{Calls, Conversation, ModelCall};
 use super::essence;
 use super::observed::{Observed, Outcome};
 use super::options::Role;
-use crate::exchange::{Item, Part, Tool};
+use crate::exchange::{Asked, Item, Part, Tool};
 use crate::protocol::is_numbered;
 
 /// The version of the field.
-const VERSION: &str = "1.0";
+const VERSION: &str = "1.1";
 
 pub(super) fn of(
     calls: &Calls,
@@ -48,15 +50,26 @@ pub(super) fn of(
         let written = conversation.answered().map(|call| {
             let mut written = answer(call, is_main);
             told.add(call, &mut written);
+            if let Some((question, number)) = call.equal {
+                written["equal"] = json!([question, number]);
+            }
             written
         });
-        let mut written = json!({ "role": role, "answers": written.collect::<Vec<_>>() });
+        let mut answers: Vec<Value> = written.collect();
+        if !is_main {
+            add_heard(conversation, &mut answers);
+        }
+        let mut written = json!({ "role": role, "answers": answers });
         if let Some(name) = name {
             written["name"] = name.as_str().into();
         }
         if role == "agent" {
             let tools = conversation.tools();
             written["tools"] = tools.iter().map(written_tool).collect();
+        }
+        let strict = strict(conversation);
+        if !strict.is_empty() {
+            written["strict"] = strict.into();
         }
         if let Some(examples) = conversation.calls.first().and_then(examples) {
             written["examples"] = examples;
@@ -128,6 +141,28 @@ impl<'c> Told<'c> {
     }
 }
 
+/// Adds to the answers of a sub-agent, or on the side, what others had said before each. The opening alone stands in the
+/// conversation.
+fn add_heard(conversation: &Conversation, answers: &mut [Value]) {
+    let mut answers = answers.iter_mut();
+    let mut heard: Vec<(&str, &str)> = Vec::new();
+    let mut is_first = true;
+    for call in &conversation.calls {
+        let new = call.asked.items.get(call.known..).unwrap_or_default();
+        heard.extend(Asked::heard_in(new.iter().map(|item| &**item)));
+        if !call.answered {
+            continue;
+        }
+        let Some(answer) = answers.next() else { return };
+        let is_opening = is_first && heard.len() == 1 && heard[0].0 == "user";
+        if !heard.is_empty() && !is_opening {
+            answer["heard"] = json!(heard);
+        }
+        heard.clear();
+        is_first = false;
+    }
+}
+
 /// Answers that stand in the first request, which no model gave here: how many there are, how many texts they hold, and
 /// the talk that they are, with results of their calls.
 fn examples(first: &ModelCall) -> Option<Value> {
@@ -173,6 +208,13 @@ fn is_opaque(part: &Part) -> bool {
 fn names<'t>(tools: impl Iterator<Item = &'t Tool>) -> Vec<&'t str> {
     let names: BTreeSet<&str> = tools.map(|tool| tool.name.as_str()).collect();
     names.into_iter().collect()
+}
+
+/// The tools that say whether they are strict, by name.
+fn strict(conversation: &Conversation) -> Map<String, Value> {
+    let tools = conversation.tools().into_iter();
+    let strict = tools.filter_map(|tool| Some((tool.name, tool.strict?.into())));
+    strict.collect()
 }
 
 fn written_tool(tool: &Tool) -> Value {
@@ -223,6 +265,15 @@ fn answer(call: &ModelCall, is_main: bool) -> Value {
     let texts = said.parts.iter().filter(is_text).count();
     if texts != usize::from(ids.is_empty()) {
         written["texts"] = texts.into();
+    }
+    // Those of the main conversation stand in its steps.
+    if let (Some(tokens), false) = (said.tokens, is_main) {
+        written["tokens"] = json!({ "prompt": tokens.prompt, "completion": tokens.completion });
+        for (key, count) in [("cached", tokens.cached), ("reasoning", tokens.reasoning)] {
+            if let Some(count) = count {
+                written["tokens"][key] = count.into();
+            }
+        }
     }
     if !is_main || said.parts.iter().any(is_opaque) {
         written["parts"] = serde_json::to_value(&said.parts).unwrap_or_default();

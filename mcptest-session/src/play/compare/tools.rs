@@ -73,12 +73,13 @@ impl Comparison<'_> {
             let Some(known) = known.map(|it| &it.tool) else {
                 continue;
             };
-            for (key, old, new) in self.of_tool(name, known, tool) {
+            for (key, old, new) in self.of_tool(own, known, tool) {
                 push(
                     name,
                     format!("tools[{name}].{key}"),
                     [old, new],
                     match key {
+                        "strict" => format!("`strict` of the tool `{name}` differs"),
                         "description" => format!("the description of the tool `{name}` differs"),
                         _ => format!("the arguments of the tool `{name}` differ"),
                     },
@@ -90,11 +91,12 @@ impl Comparison<'_> {
     /// What differs of a tool that is offered as before.
     fn of_tool(
         &self,
-        name: &str,
+        own: &ToolName,
         old: &Tool,
         new: &Tool,
     ) -> Vec<(&'static str, Option<Value>, Option<Value>)> {
-        let parts = |tool: &Tool| {
+        let strict = self.own().strict.as_ref();
+        let parts = |tool: &Tool, is_strict: Option<bool>| {
             let mut parts = json!({});
             if let Some(description) = &tool.description {
                 parts["description"] = description.as_str().into();
@@ -103,9 +105,15 @@ impl Comparison<'_> {
             if let (Some(schema), true) = (&tool.schema, self.same_format()) {
                 parts["input_schema"] = schema.clone();
             }
-            self.without_ignored(DivergenceKind::Tools, name, &parts)
+            // What a format does without being told differs from one to the other.
+            if let (Some(is_strict), true) = (is_strict, self.same_format()) {
+                parts["strict"] = is_strict.into();
+            }
+            self.without_ignored(DivergenceKind::Tools, &own.1, &parts)
         };
-        let (old, new) = (parts(old), parts(new));
+        let was_strict = strict.and_then(|strict| strict.get(own).copied());
+        let is_strict = new.strict.filter(|_| strict.is_some());
+        let (old, new) = (parts(old, was_strict), parts(new, is_strict));
         let differs = |key: &&str| match (old.get(*key), new.get(*key)) {
             (Some(old), Some(new)) => !same(old, new, &self.options.masks),
             (None, None) => false,
@@ -113,7 +121,9 @@ impl Comparison<'_> {
             (None, Some(_)) => self.recorded().protocol.is_some(),
             (Some(_), None) => true,
         };
-        let keys = ["description", "input_schema"].into_iter().filter(differs);
+        let keys = ["description", "input_schema", "strict"]
+            .into_iter()
+            .filter(differs);
         keys.map(|key| (key, old.get(key).cloned(), new.get(key).cloned()))
             .collect()
     }

@@ -24,6 +24,8 @@ pub(super) struct Agent {
     pub(super) most: usize,
     /// Each question is asked so often.
     pub(super) times: usize,
+    /// Whether its tools are strict.
+    pub(super) strict: Option<bool>,
     /// What it makes of its talk for each request.
     pub(super) edit: fn(&mut Vec<Value>),
 }
@@ -41,6 +43,7 @@ impl Default for Agent {
             run: |call| format!("{{\"cancelled\":{}}}", call.args["order"]),
             most: 10,
             times: 1,
+            strict: None,
             edit: |_| {},
         }
     }
@@ -90,7 +93,15 @@ impl Agent {
             "anthropic_messages" => json!({ "name": name, "description": says, "input_schema": schema }),
             _ => json!({ "name": name, "description": says, "parameters": schema }),
         });
-        let tools: Vec<Value> = tools.collect();
+        let mut tools: Vec<Value> = tools.collect();
+        if let Some(strict) = self.strict {
+            for tool in &mut tools {
+                match self.protocol {
+                    "openai_chat" => tool["function"]["strict"] = strict.into(),
+                    _ => tool["strict"] = strict.into(),
+                }
+            }
+        }
         let mut request = match self.protocol {
             "gemini" => json!({
                 "contents": messages, "generationConfig": { "temperature": self.temperature },

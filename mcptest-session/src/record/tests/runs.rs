@@ -59,7 +59,7 @@ fn a_chat_with_parallel_calls_is_a_run() {
                 },
             },
             "session": {
-                "version": "1.0", "unknown": ["is_error"],
+                "version": "1.1", "unknown": ["is_error"],
                 "conversations": [{ "role": "main", "answers": [
                     { "protocol": "openai_chat", "asked": "gpt-5", "id": "c", "model": "gpt-5-2025-08-07", "stop": "calls", "call_ids": ["c1", "c2"] },
                     { "protocol": "openai_chat", "asked": "gpt-5", "id": "c", "model": "gpt-5-2025-08-07", "stop": "end" },
@@ -211,7 +211,12 @@ fn only_the_answer_that_the_client_went_on_with_is_kept() {
     let more = json!([user("Cancel 7."), says("Half or whole?"), user("Whole.")]);
     wire.chat(&more, &says("Done."));
     let cassette = wire.run(&options("Cancel 7.")).cassette;
-    assert_eq!(cassette["session"]["retries"], 4);
+    // Two whole answers are two model calls, and the tokens of both count.
+    assert_eq!(cassette["session"]["retries"], 3);
+    assert_eq!(
+        cassette["trace"]["conversation"]["tokens"],
+        json!({ "total": 42 })
+    );
     let turns = cassette["trace"]["conversation"]["turns"]
         .as_array()
         .unwrap();

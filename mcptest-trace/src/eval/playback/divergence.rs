@@ -32,6 +32,8 @@ pub enum DivergenceKind {
     Unasked,
     /// A request that asks no model, and was not recorded.
     OtherRequest,
+    /// What the program says to the user, where that is what it prints.
+    FinalResponse,
     /// A call of a tool of an MCP server, or of one that the session runs, that was not recorded; or a recorded one that
     /// is not made.
     ToolCall,
@@ -39,7 +41,7 @@ pub enum DivergenceKind {
 
 impl DivergenceKind {
     /// All kinds.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::SystemPrompt,
         Self::Tools,
         Self::UserTurns,
@@ -51,6 +53,7 @@ impl DivergenceKind {
         Self::AskedAgain,
         Self::Unasked,
         Self::OtherRequest,
+        Self::FinalResponse,
         Self::ToolCall,
     ];
 
@@ -65,6 +68,7 @@ impl DivergenceKind {
                 | Self::AssistantTurns
                 | Self::ToolResults
                 | Self::Parameters
+                | Self::FinalResponse
         )
     }
 
@@ -83,6 +87,7 @@ impl DivergenceKind {
             Self::AskedAgain => "asked_again",
             Self::Unasked => "unasked",
             Self::OtherRequest => "other_request",
+            Self::FinalResponse => "final_response",
             Self::ToolCall => "tool_call",
         }
     }
@@ -161,6 +166,9 @@ impl Divergence {
 
 impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.kind == DivergenceKind::FinalResponse {
+            return f.write_str(&self.message);
+        }
         if self.call == 0 {
             return write!(f, "before the first model call: {}", self.message);
         }
