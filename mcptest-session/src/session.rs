@@ -231,11 +231,8 @@ impl Session {
         command: impl IntoIterator<Item = impl Into<String>>,
         folder: impl Into<PathBuf>,
     ) -> AgentCommand {
-        let mut agent = AgentCommand::new(command, folder, "");
-        agent.environment = self.environment();
-        agent.file = self.mcp_config().map(Path::to_owned);
-        agent.turns.clone_from(&self.options.turns);
-        agent
+        let agent = AgentCommand::new(command, folder, "");
+        agent.in_session(self.environment(), &self.options.turns, self.mcp_config())
     }
 
     /// Whether a model call was refused, as the run had taken as much as it may.
@@ -317,7 +314,7 @@ impl Session {
             SessionError::Run { error, strangers } => SessionError::Command {
                 error,
                 strangers,
-                ended: ended.to_string(),
+                ended: ended.in_a_line(),
             },
             other => other,
         })

@@ -11,7 +11,7 @@ mod tests;
 mod watcher;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -60,6 +60,19 @@ impl AgentCommand {
             file: None,
         }
     }
+
+    /// The same in a session: with its environment, its turns, and the file that tells MCP clients where servers are.
+    pub(crate) fn in_session(
+        mut self,
+        environment: Vec<(String, String)>,
+        turns: &[String],
+        file: Option<&Path>,
+    ) -> Self {
+        self.environment = environment;
+        self.turns = turns.to_vec();
+        self.file = file.map(Path::to_owned);
+        self
+    }
 }
 
 /// How a command ended.
@@ -83,6 +96,19 @@ impl Ended {
     #[must_use]
     pub fn is_success(&self) -> bool {
         self.status.is_some_and(|status| status.success()) && self.unasked.is_none()
+    }
+
+    /// How it ended and the last it said, in one line.
+    #[cfg(feature = "record")]
+    pub(crate) fn in_a_line(&self) -> String {
+        let said = self.to_string();
+        match said.split_once("; on standard error:\n") {
+            Some((how, lines)) => {
+                let lines: Vec<&str> = lines.lines().map(str::trim).collect();
+                format!("{how}; on standard error: {}", lines.join(" | "))
+            }
+            None => said,
+        }
     }
 
     /// Whether it took too long.

@@ -90,6 +90,20 @@ impl Recording {
         self.conversations = all;
     }
 
+    /// The calls of a conversation that were given an identifier, the last one first.
+    pub(super) fn calls_of<'r>(
+        &'r self,
+        id: &str,
+        conversation: usize,
+    ) -> impl Iterator<Item = &'r CallPlace> {
+        let places = self.call_ids.get(id).map_or(&[][..], Vec::as_slice);
+        places.iter().rev().filter(move |place| {
+            #[cfg(test)]
+            super::texts::work::one();
+            place.conversation == conversation
+        })
+    }
+
     fn spoken(&self, answer: &Answer) -> Spoken {
         let mut spoken = Spoken::of(&self.names, &answer.said.parts);
         spoken.is_broken = answer.broken.is_some();

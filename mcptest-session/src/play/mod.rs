@@ -3,7 +3,7 @@
 //! - `recording`, `conversation`, `index`, `kept`, `offered`: what a cassette holds for playing, whoever wrote it;
 //! - `moves`: the model calls of a trace, one answer each;
 //! - `place`: which answer a request asks for;
-//! - `talk`, `spoken`, `examples`: the turns of the model in a request, beside those that it took;
+//! - `talk`, `turns`, `spoken`, `examples`: the turns of the model in a request, beside those that it took;
 //! - `compare`: what a request says otherwise than the recorded one;
 //! - `closing`: what the program says to the user, beside what it said;
 //! - `held`: what a request has of the one before it;
@@ -31,6 +31,7 @@ mod played;
 mod player;
 mod recording;
 mod server_player;
+mod server_reply;
 mod servers;
 mod session;
 mod spoken;
@@ -39,6 +40,7 @@ mod talk;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod turns;
 mod wire;
 
 pub use options::PlayOptions;

@@ -2,7 +2,7 @@
 
 use super::conversation::Role;
 use super::recording::Recording;
-use super::talk::shared_turns;
+use super::turns::shared_turns;
 use crate::exchange::{Asked, Item, Part};
 use crate::record::{held_talk, talk_digest};
 
@@ -119,9 +119,9 @@ fn ids(item: &Item) -> impl Iterator<Item = &str> {
 /// The place after the last answer of a talk that has a call which is known, and after the answers that follow it.
 fn last_known(recording: &Recording, conversation: usize, asked: &Asked) -> Option<usize> {
     let by_id = |at: usize, id: &str| {
-        let places = recording.call_ids.get(id)?.iter();
-        let own = places.filter(|place| place.conversation == conversation);
-        let mut answers: Vec<usize> = own.map(|place| place.answer).collect();
+        let calls = recording.calls_of(id, conversation);
+        let mut answers: Vec<usize> = calls.map(|place| place.answer).collect();
+        answers.reverse();
         answers.dedup();
         let (last, others) = answers.split_last()?;
         if others.is_empty() {

@@ -12,7 +12,7 @@ use super::compare::Comparison;
 use super::options::PlayOptions;
 use super::place::{self, Place};
 use super::recording::Recording;
-use super::servers;
+use super::server_reply;
 use super::state::{BEYOND, Request, State};
 use super::talk::Reading;
 use super::wire::{cut, is_array, response, wants_usage, whole};
@@ -215,7 +215,7 @@ impl Player {
     /// A request to an MCP server.
     fn server(&self, incoming: &Incoming) -> Response {
         let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let reply = servers::reply(&self.0.recording.mcp, &mut state.servers, incoming);
+        let reply = server_reply::reply(&self.0.recording.mcp, &mut state.servers, incoming);
         if let Some((path, message, recorded, played)) = reply.divergence {
             // It is told beside the model call that was made last.
             let call = state.observed.len();

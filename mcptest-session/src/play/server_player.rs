@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use super::recording::Recording;
-use super::servers::{RecordedServer, ServersState, one};
+use super::server_reply::one;
+use super::servers::{RecordedServer, ServersState};
 
 /// An MCP server as it was recorded: its list of tools, and an answer to each call that was made, equal calls in their
 /// order.

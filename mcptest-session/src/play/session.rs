@@ -171,11 +171,9 @@ impl PlaySession {
         command: impl IntoIterator<Item = impl Into<String>>,
         folder: impl Into<PathBuf>,
     ) -> AgentCommand {
-        let mut agent = AgentCommand::new(command, folder, "");
-        agent.environment = self.environment();
-        agent.file = self.config.as_ref().map(|config| config.path().to_owned());
-        agent.turns.clone_from(&self.turns);
-        agent
+        let agent = AgentCommand::new(command, folder, "");
+        let config = self.config.as_ref().map(ConfigFile::path);
+        agent.in_session(self.environment(), &self.turns, config)
     }
 
     /// Ends the session of a command that ended.

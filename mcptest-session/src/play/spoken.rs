@@ -82,6 +82,8 @@ impl Spoken {
 
     /// The same for turns that are the same.
     pub(super) fn sign(&self) -> u64 {
+        #[cfg(test)]
+        super::texts::work::one();
         let mut hasher = DefaultHasher::new();
         self.text.trim().hash(&mut hasher);
         for call in &self.calls {

@@ -5,5 +5,8 @@ mod answers;
 mod changes;
 mod closings;
 mod equal;
+mod kept;
+mod known;
 mod requests;
 mod turns;
+mod went_by;

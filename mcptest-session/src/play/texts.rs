@@ -17,8 +17,30 @@ const NAMED: &str = "[redacted ";
 /// The most bytes that the pattern of a long text may take.
 const MOST_BYTES: usize = 256 << 20;
 
+/// How much is compared, for a test that counts it.
+#[cfg(test)]
+pub(super) mod work {
+    use std::cell::Cell;
+
+    thread_local! {
+        static DONE: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// One more thing is looked at.
+    pub(in crate::play) fn one() {
+        DONE.set(DONE.get() + 1);
+    }
+
+    /// What was looked at till now.
+    pub(in crate::play) fn done() -> usize {
+        DONE.get()
+    }
+}
+
 /// Whether a value now is the recorded one.
 pub(super) fn same(recorded: &Value, played: &Value, masks: &[Regex]) -> bool {
+    #[cfg(test)]
+    work::one();
     match (recorded, played) {
         (Value::String(recorded), Value::String(played)) => same_text(recorded, played, masks),
         // A whole value that was taken out may have been of any type.
@@ -46,6 +68,8 @@ fn same_members(
 
 /// Whether a text now is the recorded one.
 pub(super) fn same_text(recorded: &str, played: &str, masks: &[Regex]) -> bool {
+    #[cfg(test)]
+    work::one();
     if recorded == played {
         return true;
     }

@@ -28,14 +28,23 @@ pub(super) struct ModelCall {
     pub(super) ended_at: u64,
     /// How many items of the talk were known before.
     pub(super) known: usize,
-    /// The talk before was changed, such as by a compaction.
-    pub(super) changed: bool,
+    /// How the talk before was changed, where it was.
+    pub(super) changed: Option<Changed>,
     /// The model answered. Of a request that came to nothing, what it asked is known all the same.
     pub(super) answered: bool,
     /// The question was answered more than once: which such question it is, and which of its answers.
     pub(super) equal: Option<(usize, usize)>,
     /// The conversation goes on with another answer to the question: this one begins a conversation of its own.
     forks: bool,
+}
+
+/// What of a talk was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Changed {
+    /// Something before the last answer, such as by a compaction.
+    Past,
+    /// The last answer alone: the client leaves it out, and asks for another.
+    LastAnswer,
 }
 
 impl ModelCall {
@@ -122,7 +131,7 @@ pub(super) fn sorted(observed: &[Observed]) -> Calls {
             asked_at: one.asked_at,
             ended_at: one.ended_at.unwrap_or(one.asked_at),
             known: 0,
-            changed: false,
+            changed: None,
             answered: false,
             equal: None,
             forks: false,
@@ -289,8 +298,15 @@ fn place(mut call: ModelCall, conversations: &mut Vec<Conversation>) {
             call.known = items_of(&call.asked.items, length);
             Some(index)
         }
-        None => changed().inspect(|_| {
-            call.changed = true;
+        None => changed().inspect(|index| {
+            let last = conversations[*index].calls.last();
+            let goes_back =
+                last.is_some_and(|last| goes_on(&talk, &essence::of(&last.asked.items)));
+            call.changed = Some(if goes_back {
+                Changed::LastAnswer
+            } else {
+                Changed::Past
+            });
             let is_answer = |item: &Arc<Item>| matches!(**item, Item::Answer(_));
             let last = call.asked.items.iter().rposition(is_answer);
             call.known = last.map_or(call.asked.items.len(), |last| last + 1);

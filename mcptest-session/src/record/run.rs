@@ -7,7 +7,7 @@ use mcptest_trace::text::counted;
 use mcptest_trace::trace::SCHEMA_VERSION;
 use serde_json::{Map, Value, json};
 
-use super::conversation::{self, Calls, Conversation, ModelCall};
+use super::conversation::{self, Calls, Changed, Conversation, ModelCall};
 use super::mcp_calls::McpCalls;
 use super::mcp_field;
 use super::observed::Observed;
@@ -171,8 +171,12 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
     if prompt.is_some_and(|prompt| !prompt.is_empty() && !opening_holds(own, prompt)) {
         notes.push("no conversation begins with the prompt: the first one is taken".to_owned());
     }
-    if own.calls.iter().any(|call| call.changed) {
+    let changed: Vec<Changed> = own.calls.iter().filter_map(|call| call.changed).collect();
+    if changed.contains(&Changed::Past) {
         notes.push("the agent changed the past of its conversation (compaction)".to_owned());
+    }
+    if changed.contains(&Changed::LastAnswer) {
+        notes.push("the agent left out an answer and asked once more (retry)".to_owned());
     }
     let systems: BTreeSet<_> = own.calls.iter().map(|call| &call.asked.system).collect();
     if systems.len() > 1 {

@@ -135,7 +135,7 @@ impl<'c> Told<'c> {
             written["parameters"] = (*asked.parameters).clone().into();
             self.parameters = Some(&asked.parameters);
         }
-        if call.changed {
+        if call.changed.is_some() {
             written["past"] = essence::digest(&asked.items).into();
         }
     }

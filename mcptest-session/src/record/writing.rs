@@ -117,13 +117,14 @@ impl<'o> Writing<'o> {
                 Item::User(text) if open.agent.is_none() => {
                     // Of a past that was changed, only what the user is known to say is the user's.
                     let turns = &self.options.turns;
-                    if !call.changed || turns.iter().any(|turn| turn.trim() == text.trim()) {
+                    if call.changed.is_none() || turns.iter().any(|turn| turn.trim() == text.trim())
+                    {
                         self.talk.user(text, self.calls.len());
                     }
                 }
                 Item::Turn { role, text } if open.agent.is_none() => self.talk.turn(role, text),
                 // Answers that no model gave here, such as examples, are what the talk began with.
-                Item::Answer(parts) if open.agent.is_none() && !call.changed => {
+                Item::Answer(parts) if open.agent.is_none() && call.changed.is_none() => {
                     for part in parts {
                         if let Part::Text(text) | Part::Refusal(text) = part {
                             self.talk.said(text);

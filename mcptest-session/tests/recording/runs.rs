@@ -199,7 +199,7 @@ fn an_agent_that_asks_nothing_is_told_what_to_set() {
         let origin = url.split('/').take(3).collect::<Vec<_>>().join("/");
         reqwest::get(format!("{origin}/v1/models")).await.unwrap();
         let command = session.command(
-            ["sh", "-c", "echo no network here >&2"],
+            ["sh", "-c", "echo no network here >&2; echo none at all >&2"],
             std::env::temp_dir(),
         );
         let ended = mcptest_session::driver::run(&command).await.unwrap();
@@ -210,7 +210,7 @@ fn an_agent_that_asks_nothing_is_told_what_to_set() {
         "the agent asked no model at the address that it was given; let its client take the address from \
          OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL, which the session sets; 1 request came to the \
          port of the session under another path: use the whole address; the program ended with exit status: 0; on \
-         standard error:\nno network here"
+         standard error: no network here | none at all"
     );
 }
 

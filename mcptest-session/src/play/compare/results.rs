@@ -8,8 +8,9 @@ use serde_json::Value;
 use super::Comparison;
 use crate::exchange::{Asked, Item, ToolResult};
 use crate::play::examples;
-use crate::play::talk::{KnownCall, Of};
+use crate::play::talk::Of;
 use crate::play::texts::{forms, same};
+use crate::play::turns::KnownCall;
 
 const KIND: DivergenceKind = DivergenceKind::ToolResults;
 

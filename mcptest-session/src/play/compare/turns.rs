@@ -6,8 +6,9 @@ use serde_json::Value;
 use super::Comparison;
 use crate::play::examples;
 use crate::play::spoken::{Change, Spoken};
-use crate::play::talk::{Known, Pair};
+use crate::play::talk::Pair;
 use crate::play::texts::same;
+use crate::play::turns::Known;
 
 const KIND: DivergenceKind = DivergenceKind::AssistantTurns;
 

@@ -154,6 +154,7 @@ fn a_path_that_says_nothing_is_refused() {
             .contains("`tool_results`, `assistant_turns`, `parameters`, `tools`, `user_turns`")
     );
     assert!(refused("tool_results").contains("that is `ignore: [tool_results]`"));
+    assert!(refused("tool_results[*]").contains("that is `ignore: [tool_results]`"));
     assert!(refused("tool_results[*").contains("without a `]`"));
     assert!(refused("tool_results[*]..a").contains("an empty step"));
 }

@@ -1,92 +1,12 @@
 //! One question that is answered several times.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::agent::{Agent, ask, player};
 use super::answers::options;
-use crate::exchange::{CallTokens, Said};
-use crate::play::{PlayOptions, Player};
-use crate::protocol;
-use crate::record::{Observed, Outcome, RecordedRun, RunOptions};
-
-const PATH: &str = "/openai/v1/chat/completions";
-
-/// What went by: each request with its answer.
-#[derive(Default)]
-struct Wire(Vec<Observed>);
-
-impl Wire {
-    fn chat(&mut self, request: &Value, message: &Value) {
-        let (protocol, route) = protocol::at(PATH).unwrap();
-        let body = json!({ "choices": [{ "message": message, "finish_reason": "stop" }] });
-        let said = Said {
-            id: Some(format!("answer {}", self.0.len())),
-            tokens: Some(CallTokens {
-                prompt: 10,
-                completion: 4,
-                ..CallTokens::default()
-            }),
-            ..protocol.said(&body).unwrap()
-        };
-        let asked_at = 10 * self.0.len() as u64;
-        self.0.push(Observed {
-            protocol: Some(protocol),
-            method: "POST".to_owned(),
-            path: PATH.to_owned(),
-            query: None,
-            digest: String::new(),
-            asked: Some(protocol.asked(&route, request).into()),
-            asked_at,
-            ended_at: Some(asked_at + 5),
-            outcome: Outcome::Said { said, broken: None },
-            gone: false,
-        });
-    }
-
-    fn run(&self, options: &RunOptions) -> Value {
-        RecordedRun::of(&self.0, options).unwrap().cassette
-    }
-}
-
-fn says(text: &str) -> Value {
-    json!({ "role": "assistant", "content": text })
-}
-
-fn user(text: &str) -> Value {
-    json!({ "role": "user", "content": text })
-}
-
-fn calls(id: &str, order: u32) -> Value {
-    json!({ "role": "assistant", "content": null, "tool_calls": [{ "id": id, "type": "function",
-        "function": { "name": "shop__cancel", "arguments": json!({ "order": order }).to_string() } }] })
-}
-
-fn result(id: &str, order: u32) -> Value {
-    json!({ "role": "tool", "tool_call_id": id, "content": json!({ "cancelled": order }).to_string() })
-}
-
-/// The messages that a player answers, one request after the other.
-async fn answers(player: &Player, requests: &[Value]) -> Vec<Value> {
-    let mut answers = Vec::new();
-    for request in requests {
-        let (status, bytes) = ask(player, answers.len(), PATH, None, request).await;
-        let body: Value = serde_json::from_slice(&bytes).unwrap();
-        assert_eq!(status, 200, "{body}");
-        answers.push(body["choices"][0]["message"].clone());
-    }
-    answers
-}
-
-fn paths(player: &Player) -> Vec<String> {
-    let outcome = player.played();
-    let all = outcome.divergences.into_iter().chain(outcome.unasked);
-    all.map(|it| it.path).collect()
-}
-
-fn texts(answers: &[Value]) -> Vec<&str> {
-    let texts = answers.iter().map(|it| it["content"].as_str().unwrap());
-    texts.collect()
-}
+use super::went_by::{PATH, Wire, answers, calls, paths, result, says, texts, user};
+use crate::play::PlayOptions;
+use crate::record::RunOptions;
 
 #[tokio::test]
 async fn a_vote_is_as_many_model_calls_as_were_answered() {

@@ -147,6 +147,24 @@ fn a_compaction_goes_on_with_its_conversation_and_the_run_says_so() {
 }
 
 #[test]
+fn an_answer_that_is_left_out_and_asked_for_otherwise_is_a_retry() {
+    let begin = [system("Help."), user("Cancel 7.")];
+    let first = calls(&[("c1", 7)]);
+    let found = [&begin[..], &[first.clone(), result("c1", "found")]].concat();
+    let hint = [&found[..], &[user("Answer in JSON.")]].concat();
+    let mut wire = Wire::default();
+    wire.chat(&json!(begin), &first);
+    wire.chat(&json!(found), &says("It was cancelled."));
+    wire.chat(&json!(hint), &says("{}"));
+    let run = wire.run(&options("Cancel 7."));
+    assert_eq!(
+        run.notes,
+        ["the agent left out an answer and asked once more (retry)"]
+    );
+    assert_eq!(run.cassette["trace"]["final_response"], "{}");
+}
+
+#[test]
 fn a_hand_over_with_another_system_prompt_is_the_same_conversation() {
     let hand_over = calls(&[("h1", 0)]);
     let mut wire = Wire::default();

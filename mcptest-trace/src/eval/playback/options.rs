@@ -144,9 +144,9 @@ impl FromStr for IgnoredPath {
                 "a path begins with one of `{roots}`, and `{text}` does not"
             ));
         };
-        if steps.is_empty() {
+        if steps.is_empty() || steps == ["*"] {
             return Err(format!(
-                "`{text}` says all of it: that is `ignore: [{text}]`; a path goes on with `[*]` or a key"
+                "`{text}` says all of it: that is `ignore: [{root}]`; a path goes on with `[*]` and a key"
             ));
         }
         let item = steps.remove(0);

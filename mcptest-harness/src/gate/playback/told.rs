@@ -1,0 +1,156 @@
+//! What the code does differently, as it is told: the first difference in full, the others a line each.
+
+use std::iter;
+
+use mcptest_suite::escape_line;
+use serde_json::Value;
+
+use crate::eval::{Divergence, PlaybackReport};
+use crate::gate::Input;
+use crate::render::{Diff, Evidence};
+use crate::text::{numbers, truncate_lines};
+use crate::trace::pretty_json;
+
+/// What several runs say alike, with the runs, in the order in which it was said first.
+pub(super) fn common(all: impl Iterator<Item = (usize, String)>) -> Vec<(String, Vec<usize>)> {
+    let mut common: Vec<(String, Vec<usize>)> = Vec::new();
+    for (run, line) in all {
+        match common.iter_mut().find(|(known, _)| *known == line) {
+            Some((_, runs)) => runs.push(run),
+            None => common.push((line, vec![run])),
+        }
+    }
+    common
+}
+
+/// In which runs, where the agent has several.
+fn in_runs(runs: &[usize], input: &Input<'_>) -> String {
+    match runs {
+        _ if input.runs.len() == 1 => String::new(),
+        all if all.len() == input.runs.len() => "in every run: ".to_owned(),
+        [one] => format!("in run {}: ", one + 1),
+        some => format!("in runs {}: ", numbers(some)),
+    }
+}
+
+pub(super) fn listed(
+    title: &str,
+    lines: &[(String, Vec<usize>)],
+    input: &Input<'_>,
+    before: &str,
+) -> Evidence {
+    let lines = lines
+        .iter()
+        .map(|(line, runs)| format!("{before}{}{}", in_runs(runs, input), escape_line(line)));
+    let lines: Vec<String> = iter::once(title.to_owned()).chain(lines).collect();
+    Evidence::Text(truncate_lines(&lines))
+}
+
+/// What the code does differently: the first in full, the others a line each.
+pub(super) fn differences(input: &Input<'_>, broken: &[(usize, &PlaybackReport)]) -> Vec<Evidence> {
+    let mut all: Vec<(&Divergence, Vec<usize>)> = Vec::new();
+    for (run, report) in broken {
+        for one in report.divergences.iter().chain(&report.unasked) {
+            // At which model call it shows may differ from run to run.
+            let is_same = |other: &Divergence| {
+                (other.kind, &other.path, &other.message) == (one.kind, &one.path, &one.message)
+                    && other.recorded == one.recorded
+                    && other.played == one.played
+            };
+            match all.iter_mut().find(|(known, _)| is_same(known)) {
+                Some((_, runs)) => runs.push(*run),
+                None => all.push((one, vec![*run])),
+            }
+        }
+    }
+    let Some(((first, runs), others)) = all.split_first() else {
+        return Vec::new();
+    };
+    let mut evidence = in_full(first, &in_runs(runs, input));
+    if !others.is_empty() {
+        let lines: Vec<(String, Vec<usize>)> = others
+            .iter()
+            .map(|(one, runs)| (format!("{one} (`{}`)", one.path), runs.clone()))
+            .collect();
+        evidence.push(listed("then:", &lines, input, "- "));
+    }
+    evidence
+}
+
+/// A divergence with what shows it.
+fn in_full(one: &Divergence, runs: &str) -> Vec<Evidence> {
+    let place = one.place.as_ref();
+    let place = place.map_or(String::new(), |place| format!("; recorded at `{place}`"));
+    let mut evidence = vec![Evidence::Text(format!(
+        "{runs}{} (`{}`{place})",
+        escape_line(&one.to_string()),
+        escape_line(&one.path)
+    ))];
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        value => pretty_json(value),
+    };
+    match (&one.recorded, &one.played) {
+        (Some(recorded), Some(played)) => evidence.push(beside(text(recorded), text(played))),
+        (None, None) => {}
+        // Where there is nothing beside it, a diff shows nothing more.
+        (one, other) => {
+            let (what, value) = match (one, other) {
+                (Some(value), _) => ("recorded", value),
+                (_, other) => ("now", other.as_ref().unwrap_or(&Value::Null)),
+            };
+            let lines = text(value)
+                .lines()
+                .map(|line| format!("  | {}", escape_line(line)))
+                .collect::<Vec<_>>();
+            let lines: Vec<String> = iter::once(format!("{what}:")).chain(lines).collect();
+            evidence.push(Evidence::Text(truncate_lines(&lines)));
+        }
+    }
+    evidence
+}
+
+/// Two values, one beside the other. What only stands at the end is spelt, as no line would show it.
+fn beside(recorded: String, played: String) -> Evidence {
+    let (old_end, new_end) = (end(&recorded), end(&played));
+    if recorded != played && recorded.trim_end() == played.trim_end() {
+        let spelt = |end: &str| match end {
+            "" => "nothing".to_owned(),
+            end => format!("`{}`", end.escape_debug()),
+        };
+        return Evidence::Text(format!(
+            "only the white space at the end differs: {} (recorded), {} (now)",
+            spelt(old_end),
+            spelt(new_end)
+        ));
+    }
+    Evidence::Diff(Diff {
+        old_name: "recorded".to_owned(),
+        new_name: "now".to_owned(),
+        old: recorded,
+        new: played,
+    })
+}
+
+/// The white space at the end of a text.
+fn end(text: &str) -> &str {
+    &text[text.trim_end().len()..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn white_space_at_the_end_is_spelt() {
+        let told = |old: &str, new: &str| beside(old.to_owned(), new.to_owned());
+        assert_eq!(
+            told("Done.\n", "Done."),
+            Evidence::Text(
+                "only the white space at the end differs: `\\n` (recorded), nothing (now)"
+                    .to_owned()
+            )
+        );
+        assert!(matches!(told("Done.", "Done!"), Evidence::Diff(_)));
+    }
+}

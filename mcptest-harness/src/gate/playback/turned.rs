@@ -1,0 +1,64 @@
+//! The gates of the agent that hold for a recorded run and not for the played one.
+
+use serde_json::Value;
+
+use crate::eval::PlaybackOptions;
+use crate::gate::{Breach, Expect, Input, RunVerdict, SnapshotStore};
+use crate::trace::Run;
+
+/// The gates that hold for the recorded run and not for the run that the code made.
+pub(super) fn turned(input: &Input<'_>, recorded: &Run, played: Option<&Run>) -> Vec<String> {
+    let Some(played) = played else {
+        return Vec::new();
+    };
+    let of = |run: &Run, judge: &dyn Fn(&Input<'_>) -> Option<Vec<String>>| {
+        judge(&Input {
+            runs: std::slice::from_ref(run),
+            snapshots: &NoSnapshots,
+            player: None,
+            ..*input
+        })
+    };
+    let mut turned = Vec::new();
+    let mut ask = |name: &str, judge: &dyn Fn(&Input<'_>) -> Option<Vec<String>>| {
+        let before = of(recorded, judge);
+        if before.is_some_and(|broken| broken.is_empty())
+            && let Some(first) = of(played, judge).unwrap_or_default().into_iter().next()
+        {
+            turned.push(format!("`{name}`: {first}"));
+        }
+    };
+    ask("expect", &|input| {
+        let verdicts = Expect::verdicts(input, 0);
+        let fails = verdicts.verdict(input.gates.expect.len()) == RunVerdict::Fails;
+        let words = "an assertion does not hold".to_owned();
+        Some(fails.then_some(words).into_iter().collect())
+    });
+    for gate in &input.gates.gates {
+        if gate.gate.options().is::<PlaybackOptions>() {
+            continue;
+        }
+        ask(gate.kind.name(), &|input| {
+            let broken = gate.broken_by(input, 0)?;
+            let words = |breach: Breach| {
+                let asks = breach.asks(&gate.expect);
+                format!("{asks}, {}", breach.found)
+            };
+            Some(broken.into_iter().map(words).collect())
+        });
+    }
+    turned
+}
+
+/// Snapshots are of recorded runs.
+struct NoSnapshots;
+
+impl SnapshotStore for NoSnapshots {
+    fn value(&self, _: usize, _: &str, _: &Value) -> Result<(), Vec<String>> {
+        Ok(())
+    }
+
+    fn outline(&self, _: &str) -> Result<(), Vec<String>> {
+        Ok(())
+    }
+}

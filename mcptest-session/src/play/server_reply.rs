@@ -1,0 +1,276 @@
+//! What played MCP servers answer.
+
+use axum::http::{Method, StatusCode};
+use axum::response::Response;
+use mcptest_trace::trace::{canonical_json, json_eq};
+use serde_json::{Value, json};
+
+use super::servers::{RecordedAnswer, RecordedServer, ServerCall, ServersState, as_result};
+use super::texts::same;
+use crate::endpoint::Incoming;
+use crate::mcp::path_of;
+use crate::mcp::rpc;
+
+/// What a request to a server came to.
+pub(super) struct Reply {
+    pub(super) response: Response,
+    /// What is told where it was not recorded: a path, and words.
+    pub(super) divergence: Option<(String, String, Option<Value>, Option<Value>)>,
+}
+
+impl Reply {
+    fn message(message: &Value) -> Self {
+        Self {
+            response: rpc::whole(StatusCode::OK, message.to_string()),
+            divergence: None,
+        }
+    }
+}
+
+/// Answers a request to a server.
+pub(super) fn reply(
+    servers: &[RecordedServer],
+    state: &mut ServersState,
+    incoming: &Incoming,
+) -> Reply {
+    let path = incoming.path.strip_suffix('/').unwrap_or(&incoming.path);
+    let found = servers
+        .iter()
+        .position(|server| path_of(&server.name) == path);
+    let Some(place) = found else {
+        let text = "the recording has no such server";
+        return Reply {
+            response: rpc::refused(StatusCode::NOT_FOUND, &Value::Null, text),
+            divergence: Some((path.to_owned(), format!("`{path}`: {text}"), None, None)),
+        };
+    };
+    let bare = |status| Reply {
+        response: rpc::nothing(status),
+        divergence: None,
+    };
+    if incoming.method == Method::DELETE {
+        return bare(StatusCode::OK);
+    }
+    if incoming.method != Method::POST {
+        return bare(StatusCode::METHOD_NOT_ALLOWED);
+    }
+    let Ok(message) = serde_json::from_slice::<Value>(&incoming.body) else {
+        let text = "the request is no JSON";
+        return Reply {
+            response: rpc::refused(StatusCode::BAD_REQUEST, &Value::Null, text),
+            divergence: Some((path.to_owned(), format!("`{path}`: {text}"), None, None)),
+        };
+    };
+    if let Value::Array(messages) = &message {
+        return batch(servers, state, place, messages);
+    }
+    one(servers, state, place, &message).map_or_else(
+        || bare(StatusCode::ACCEPTED),
+        |(answer, divergence)| Reply {
+            divergence,
+            ..Reply::message(&answer)
+        },
+    )
+}
+
+type Told = Option<(String, String, Option<Value>, Option<Value>)>;
+
+/// Several messages in one request, as older clients send them.
+fn batch(
+    servers: &[RecordedServer],
+    state: &mut ServersState,
+    place: usize,
+    messages: &[Value],
+) -> Reply {
+    let (mut answers, mut told) = (Vec::new(), None);
+    for message in messages {
+        if let Some((answer, divergence)) = one(servers, state, place, message) {
+            answers.push(answer);
+            told = told.or(divergence);
+        }
+    }
+    if answers.is_empty() {
+        return Reply {
+            response: rpc::nothing(StatusCode::ACCEPTED),
+            divergence: None,
+        };
+    }
+    Reply {
+        divergence: told,
+        ..Reply::message(&Value::Array(answers))
+    }
+}
+
+/// The answer to one message; nothing for one that wants none.
+pub(super) fn one(
+    servers: &[RecordedServer],
+    state: &mut ServersState,
+    place: usize,
+    message: &Value,
+) -> Option<(Value, Told)> {
+    let id = message.get("id").filter(|id| !id.is_null())?;
+    let method = message["method"].as_str()?;
+    let server = &servers[place];
+    if method == "tools/call" {
+        return Some(call(server, state, place, id, &message["params"]));
+    }
+    let params = without_meta(&message["params"]);
+    let fitting: Vec<&RecordedAnswer> = server
+        .answers
+        .iter()
+        .filter(|answer| answer.method == method)
+        .collect();
+    let exact: Vec<&RecordedAnswer> = fitting
+        .iter()
+        .copied()
+        .filter(|answer| json_eq(&without_meta(&answer.params), &params))
+        .collect();
+    // Who a client says that it is, is no matter of the server's answer.
+    let fitting = match (exact.is_empty(), method) {
+        (true, "initialize" | "tools/list") if params.get("cursor").is_none() => fitting,
+        _ => exact,
+    };
+    if !fitting.is_empty() {
+        let key = (place, method.to_owned(), canonical_json(&params));
+        let known = state.answers.iter().position(|(own, _)| *own == key);
+        let known = known.unwrap_or_else(|| {
+            state.answers.push((key, 0));
+            state.answers.len() - 1
+        });
+        let times = &mut state.answers[known].1;
+        let answer = fitting.get(*times).or(fitting.last())?;
+        *times += 1;
+        return Some((
+            answered(id, answer.result.as_ref(), answer.error.as_ref()),
+            None,
+        ));
+    }
+    let result = match method {
+        "initialize" => json!({
+            "protocolVersion": message["params"].get("protocolVersion").cloned().unwrap_or("2025-06-18".into()),
+            "capabilities": { "tools": {} },
+            "serverInfo": { "name": server.name, "version": "recorded" },
+        }),
+        "tools/list" => json!({ "tools": server.tools }),
+        "ping" | "logging/setLevel" => json!({}),
+        _ => {
+            let text = format!(
+                "`{method}` was not asked of the server `{}` when the run was recorded",
+                server.name
+            );
+            let path = format!("servers[{}].{method}", server.name);
+            return Some((
+                rpc::error(id, &text),
+                Some((path, text, None, Some(params))),
+            ));
+        }
+    };
+    Some((rpc::result(id, &result), None))
+}
+
+fn without_meta(params: &Value) -> Value {
+    let mut params = params.clone();
+    if let Some(params) = params.as_object_mut() {
+        params.remove("_meta");
+    }
+    params
+}
+
+fn answered(id: &Value, result: Option<&Value>, error: Option<&Value>) -> Value {
+    match (result, error) {
+        (_, Some(error)) => json!({ "jsonrpc": "2.0", "id": id, "error": error }),
+        (Some(result), None) => rpc::result(id, result),
+        (None, None) => rpc::error(id, "the server gave no answer when the run was recorded"),
+    }
+}
+
+/// A call: the answer to an equal one, in their order.
+fn call(
+    server: &RecordedServer,
+    state: &mut ServersState,
+    place: usize,
+    id: &Value,
+    params: &Value,
+) -> (Value, Told) {
+    let tool = params["name"].as_str().unwrap_or_default();
+    let args = match &params["arguments"] {
+        Value::Null => json!({}),
+        args => args.clone(),
+    };
+    let mut equal = 0;
+    for (number, call) in server.calls.iter().enumerate() {
+        if call.tool != tool || !same(&arguments(call), &args, &[]) {
+            continue;
+        }
+        equal += 1;
+        if !state.given.contains(&(place, number)) {
+            state.given.push((place, number));
+            let result = call.result.as_ref().map(as_result);
+            return (answered(id, result.as_ref(), call.error.as_ref()), None);
+        }
+    }
+    let (words, recorded) = if equal > 0 {
+        let times = mcptest_trace::text::counted(equal, "time");
+        (
+            format!(
+                "`{tool}` was called so {times} when the run was recorded, and is called once more"
+            ),
+            None,
+        )
+    } else {
+        match nearest(server, tool, &args) {
+            Some(near) => {
+                let recorded = arguments(near);
+                let words = if near.tool == tool {
+                    format!(
+                        "`{tool}` was not called with these arguments; the nearest recorded call has {}",
+                        canonical_json(&recorded)
+                    )
+                } else {
+                    format!(
+                        "`{tool}` was not called; the nearest recorded call is `{}` with {}",
+                        near.tool,
+                        canonical_json(&recorded)
+                    )
+                };
+                (words, Some(recorded))
+            }
+            None => (
+                format!("`{tool}` was not called, nor any other tool of this server"),
+                None,
+            ),
+        }
+    };
+    let text = format!("mcptest: {words}");
+    let result = json!({ "content": [{ "type": "text", "text": text }], "isError": true });
+    let path = format!("servers[{}].{tool}", server.name);
+    let message = format!("{words} (server `{}`)", server.name);
+    (
+        rpc::result(id, &result),
+        Some((path, message, recorded, Some(args))),
+    )
+}
+
+fn arguments(call: &ServerCall) -> Value {
+    match &call.args {
+        Value::Null => json!({}),
+        args => args.clone(),
+    }
+}
+
+/// The recorded call that is most like one: of the same tool, with the fewest members that differ.
+fn nearest<'s>(server: &'s RecordedServer, tool: &str, args: &Value) -> Option<&'s ServerCall> {
+    let differing = |call: &&ServerCall| {
+        let empty = serde_json::Map::new();
+        let recorded = arguments(call);
+        let old = recorded.as_object().unwrap_or(&empty);
+        let new = args.as_object().unwrap_or(&empty);
+        let changed = old
+            .iter()
+            .filter(|(key, value)| new.get(*key) != Some(value))
+            .count();
+        let added = new.keys().filter(|key| !old.contains_key(*key)).count();
+        (call.tool != tool, changed + added)
+    };
+    server.calls.iter().min_by_key(differing)
+}
