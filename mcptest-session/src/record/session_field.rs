@@ -154,7 +154,8 @@ fn add_heard(conversation: &Conversation, answers: &mut [Value]) {
             continue;
         }
         let Some(answer) = answers.next() else { return };
-        let is_opening = is_first && heard.len() == 1 && heard[0].0 == "user";
+        let is_opening =
+            is_first && matches!(&heard[..], [("user", text)] if !text.trim().is_empty());
         if !heard.is_empty() && !is_opening {
             answer["heard"] = json!(heard);
         }

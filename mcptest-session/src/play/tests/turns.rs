@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::agent::{Agent, player};
+use super::agent::{Agent, ask, player};
 use super::answers::{FORMATS, by_hand, options, recorded};
 use mcptest_trace::eval::DivergenceKind;
 
@@ -267,5 +267,76 @@ async fn identifiers_that_each_answer_gives_again_are_of_the_nearest_call_before
         let told = all(&other);
         let told: Vec<&str> = told.iter().map(|(_, path, _)| path.as_str()).collect();
         assert_eq!(told, ["tool_results[2]"], "{protocol}");
+    }
+}
+
+/// A client of Responses names items by their identifiers, also of answers that were recorded in another format.
+#[tokio::test]
+async fn an_item_that_is_named_by_its_identifier_is_what_the_model_said() {
+    let agent = Agent {
+        protocol: "openai_responses",
+        ..Agent::default()
+    };
+    let path = "/openai/v1/responses";
+    let output = |call: &Value, order: u32| {
+        let text = json!({ "cancelled": order }).to_string();
+        json!({ "type": "function_call_output", "call_id": call["call_id"], "output": text })
+    };
+    for cassette in [by_hand(), recorded(&agent).await] {
+        for (named, wanted) in [
+            (None, &[][..]),
+            (Some("fc_of_nobody_0"), &["assistant_turns[0]"]),
+        ] {
+            let player = player(&cassette, PlayOptions::default());
+            let mut talk = agent.begin();
+            let mut said = Vec::new();
+            for number in 0..2 {
+                let (status, bytes) = ask(&player, number, path, None, &agent.request(&talk)).await;
+                let body: Value = serde_json::from_slice(&bytes).unwrap();
+                assert_eq!(status, 200, "{body}");
+                let items = body["output"].as_array().unwrap().clone();
+                said.push(items.len());
+                let id = |item: &Value| named.map_or(item["id"].clone(), Value::from);
+                let names = items
+                    .iter()
+                    .map(|item| json!({ "type": "item_reference", "id": id(item) }));
+                talk.extend(names);
+                let results = items
+                    .iter()
+                    .zip([7 + 2 * u32::try_from(number).unwrap(), 8]);
+                talk.extend(results.map(|(call, order)| output(call, order)));
+            }
+            assert_eq!(said, [2, 1]);
+            let told = all(&player);
+            let turns = told
+                .iter()
+                .filter(|(kind, ..)| *kind == DivergenceKind::AssistantTurns);
+            let turns: Vec<&str> = turns.map(|(_, path, _)| path.as_str()).collect();
+            assert_eq!(turns, wanted, "{told:?}");
+            // The loop stops before the last answer.
+            assert_eq!(told.len() - turns.len(), 1, "{told:?}");
+        }
+    }
+}
+
+/// Arguments that are no JSON object come back as each format has to write them.
+#[tokio::test]
+async fn arguments_that_are_no_object_are_the_same_in_every_format() {
+    let mut cassette = by_hand();
+    cassette["trace"]["tool_calls"][2]["args"] = "{\"order\": ".into();
+    cassette["trace"]["tool_calls"][1]["args"] = Value::Null;
+    for protocol in FORMATS {
+        let agent = Agent {
+            protocol,
+            run: |call| match (call.args.get("order"), call.args.get("input")) {
+                (Some(order), _) => format!("{{\"cancelled\":{order}}}"),
+                (None, None) if call.args.is_object() => "{\"cancelled\":8}".to_owned(),
+                _ => "{\"cancelled\":9}".to_owned(),
+            },
+            ..Agent::default()
+        };
+        let player = player(&cassette, PlayOptions::default());
+        agent.plays(&player).await;
+        assert_eq!(all(&player), [], "{protocol}");
     }
 }
