@@ -138,10 +138,11 @@ fn suite(playback: &str) -> String {
 
 /// A folder with two recorded runs: calls in parallel, and one after the other.
 fn recorded(playback: &str) -> Folder {
-    recorded_as(playback, |suite| suite)
+    recorded_as(playback, "", |suite| suite)
 }
 
-fn recorded_as(playback: &str, suited: fn(String) -> String) -> Folder {
+/// The same of code that is changed already when it is recorded, and of another suite.
+fn recorded_as(playback: &str, change: &str, suited: fn(String) -> String) -> Folder {
     let call = |order: u32| json!({ "name": "get_order", "args": { "order": order } });
     let asks =
         |calls: Value| json!({ "calls": calls, "usage": { "prompt": 100, "completion": 10 } });
@@ -152,7 +153,7 @@ fn recorded_as(playback: &str, suited: fn(String) -> String) -> Folder {
     ] }] });
     let model = Provider::start(Script::from_json(&script.to_string()).unwrap()).unwrap();
     let folder = Folder::new().with("suites/refunds.yml", suited(suite(playback)));
-    let mut record = mcptest(&folder, "", &["record"]);
+    let mut record = mcptest(&folder, change, &["record"]);
     record.env("OPENAI_BASE_URL", format!("{}/v1", model.url()));
     run(&mut record).exits(0);
     folder
@@ -263,7 +264,7 @@ fn what_is_ignored_stays_green_and_the_rest_does_not() {
 #[test]
 fn what_the_program_prints_is_compared_where_that_is_what_the_user_reads() {
     // The agent's runner says how long it took.
-    let folder = recorded_as("{ mask: ['finished in [0-9.]+s'] }", |suite| {
+    let folder = recorded_as("{ mask: ['finished in [0-9.]+s'] }", "", |suite| {
         suite.replace("  playback:", "  closing: stdout\n  playback:")
     });
     plays(&folder, "").exits(0);
@@ -277,6 +278,22 @@ fn what_the_program_prints_is_compared_where_that_is_what_the_user_reads() {
     }
     // Without it, the closing is what the model said last.
     plays(&recorded("{}"), "another closing").exits(0);
+}
+
+#[test]
+fn code_that_asks_each_question_twice_on_purpose_stays_green_and_asking_once_does_not() {
+    let folder = recorded_as("{}", "a call too many", |suite| suite);
+    plays(&folder, "a call too many").exits(0);
+    let red = plays(&folder, "").exits(101);
+    let told = "the recorded answer was never asked for";
+    assert!(red.stdout.contains(told), "{red}");
+    let run = folder.at("suites/cassettes/Refund_agent__gpt-5/run-1.json");
+    let run: Value = serde_json::from_str(&std::fs::read_to_string(run).unwrap()).unwrap();
+    assert_eq!(run["session"].get("retries"), None);
+    // Six answers, of which three are the agent's own talk.
+    let conversation = &run["trace"]["conversation"];
+    assert_eq!(conversation["steps"].as_array().unwrap().len(), 3);
+    assert_eq!(conversation["tokens"]["total"], 2 * (110 + 110 + 158));
 }
 
 #[test]
