@@ -191,6 +191,11 @@ const USED: [(&str, &str, &str); 61] = [
     ),
     (
         "docs/playback.md",
+        "shown: a past call edited",
+        "cargo-mcptest/tests/playback",
+    ),
+    (
+        "docs/playback.md",
         "shown: a call too many",
         "cargo-mcptest/tests/playback",
     ),
