@@ -159,7 +159,10 @@ fn every_block_is_executed() {
             _ => marked.push((block.page, format!("{}: {}", block.kind, block.about))),
         }
     }
-    let used = USED.map(|(page, mark, _)| (page.to_owned(), mark.to_owned()));
+    let used = USED.iter();
+    let used: Vec<_> = used
+        .map(|(page, mark, _)| ((*page).to_owned(), (*mark).to_owned()))
+        .collect();
     assert_eq!(marked, used);
 }
 
