@@ -41,6 +41,19 @@ pub(crate) fn thousands(count: u64) -> String {
     out
 }
 
+/// An amount of dollars: cents where it is a dollar or more, else four decimals, and more where two digits that
+/// say something need them.
+pub(crate) fn dollars(amount: f64) -> String {
+    if amount >= 1.0 {
+        return format!("{amount:.2}");
+    }
+    let (mut decimals, mut scale) = (4, 1e4);
+    while amount > 0.0 && amount * scale < 10.0 && decimals < 12 {
+        (decimals, scale) = (decimals + 1, scale * 10.0);
+    }
+    format!("{amount:.decimals$}")
+}
+
 /// Keeps both ends of a long list of lines.
 pub(crate) fn truncate_lines(lines: &[String]) -> String {
     const ENDS: usize = 40;
@@ -65,6 +78,34 @@ mod tests {
         assert_eq!(numbers(&[0, 2]), "1, 3");
         let all: Vec<usize> = (0..5_000).collect();
         assert!(numbers(&all).ends_with("19, 20 and 4980 more"));
+    }
+
+    #[test]
+    fn dollars_are_as_exact_as_they_are_small() {
+        let shown = [
+            0.0,
+            0.0031,
+            0.25,
+            0.999_96,
+            1.0,
+            12.345,
+            0.000_314,
+            0.000_031_4,
+            1e-15,
+        ]
+        .map(dollars);
+        let expected = [
+            "0.0000",
+            "0.0031",
+            "0.2500",
+            "1.0000",
+            "1.00",
+            "12.35",
+            "0.00031",
+            "0.000031",
+            "0.000000000000",
+        ];
+        assert_eq!(shown, expected);
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub use crate::load::values::read as read_value;
 use mcptest_trace::eval::Fault;
 
 use crate::gates::GateKind;
-use crate::model::Assertion;
+use crate::model::{Assertion, Model, Prices};
 use crate::{Entry, Node, Source, Spanned};
 
 /// Reads a YAML or JSON document that is no suite, with the places of all its values, the limits of suites
@@ -50,6 +50,10 @@ pub struct DeclaredAgent<'a> {
     pub expect: &'a [Assertion],
     /// The gates that it declares.
     pub gates: &'a [GateKind],
+    /// Its models; none where the suite says them wrongly.
+    pub models: &'a [Spanned<Model>],
+    /// What models cost; `None` when the suite says it wrongly.
+    pub prices: Option<&'a Prices>,
 }
 
 /// What an agent's `expect:` holds.

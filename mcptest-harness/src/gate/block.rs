@@ -1,5 +1,6 @@
 //! The block of a gate while it is read. Which keys it has, `key` says; `reading` reads them.
 
+use mcptest_suite::model::Target;
 use mcptest_suite::read::{DeclaredAgent, Fields, Problems};
 use mcptest_suite::{Node, NodeValue, Span};
 
@@ -57,6 +58,19 @@ impl<'n, 'r> Block<'n, 'r> {
 
     pub(super) fn stands(&self, name: &str) -> bool {
         self.fields.has(name)
+    }
+
+    /// Where the block's `expect:` asks of a target.
+    pub(super) fn expects(&mut self, target: &str) -> Option<Span> {
+        let asked = self.get("expect").and_then(Node::items).unwrap_or_default();
+        let mut asked = asked.iter().filter_map(|assertion| assertion.get("target"));
+        let asked = asked.find(|asked| {
+            let path = asked
+                .text()
+                .and_then(|text| Target::parse(text, asked.span).ok());
+            path.is_some_and(|path| path.prefix(path.segments.len()) == target)
+        });
+        asked.map(|asked| asked.span)
     }
 
     /// Whether one of some keys seems to be there misspelt.

@@ -1,26 +1,40 @@
 //! The `calls` gate: did the run take more than it may?
 
-use mcptest_suite::Diagnostic;
+use mcptest_suite::model::Target;
+use mcptest_suite::{Diagnostic, Span, escape_line};
 
 use super::block::Block;
-use super::key::{Key, Keyed};
+use super::key::{Key, Keyed, Range};
 use super::table::GateEntry;
 use super::{Breach, EachRun, Input, Options, RunScore, Threshold};
-use crate::eval::{CallCounts, CallLimits, count_calls};
+use crate::eval::{CallCounts, CallLimits, Prices, UnknownCost, cost_of_run, count_calls_with};
 use crate::render::Evidence;
 use crate::text::truncate;
 use crate::trace::Run;
 
+/// The target that needs prices.
+const MONEY: &str = "calls.usd";
+
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<CallLimits>();
 
 impl Options for CallLimits {
-    const SAYS: &'static str = "A run takes no more tool calls, errors, model calls, tokens and time than it may. It has no default: say a limit, or `expect:`.";
+    const SAYS: &'static str = "A run takes no more tool calls, errors, model calls, tokens, time and money than it may. It has no default: say a limit, or `expect:`.";
 
     const EXAMPLE: &'static str = "calls: { max: 8 }";
 
     // It has no default.
     const CALIBRATED_BY: Option<&'static str> = None;
 }
+
+const MAX_USD: Key<CallLimits> = Key::number("max_usd", Range::Above0, |limits: &mut CallLimits| {
+    &mut limits.max_usd
+})
+.says(
+    "The most US dollars of the whole run; `prices` of the suite must have its models, and the tokens of each model \
+     call must be recorded.",
+)
+.limits(MONEY)
+.without("no known cost, so nothing was judged");
 
 impl Keyed for CallLimits {
     const KEYS: &'static [Key<Self>] = &[
@@ -49,6 +63,7 @@ impl Keyed for CallLimits {
         .says("The most milliseconds of any one tool call; those of each must be recorded.")
         .limits("calls.slowest_ms")
         .without("calls whose time was not recorded, so nothing was judged"),
+        MAX_USD,
     ];
 
     fn usual() -> Self {
@@ -63,8 +78,38 @@ impl Keyed for CallLimits {
             let problem = Diagnostic::at(block.span, message).help(help);
             block.problems.push(problem);
         }
+        let money = [
+            block.at(&MAX_USD).map(|node| node.span),
+            block.expects(MONEY),
+        ];
+        if let Some(prices) = block.agent.prices {
+            self.prices = prices.clone();
+            if let Some(span) = money.into_iter().flatten().next() {
+                refuse_unpriced(block, prices, span);
+            }
+        }
         whole && !limits_nothing
     }
+}
+
+/// Notes the models of the agent that have no price, where its money is asked for.
+fn refuse_unpriced(block: &mut Block<'_, '_>, prices: &Prices, span: Span) {
+    for model in block.agent.models {
+        let id = &model.value.id;
+        if prices.of(id).is_some() {
+            continue;
+        }
+        let message = format!("what a run costs cannot be told: this suite has no price of `{id}`");
+        let problem = Diagnostic::at(span, message).help(add_price(id));
+        block.problems.push(problem);
+    }
+}
+
+/// The line to add for a model's price.
+fn add_price(model: &str) -> String {
+    format!(
+        "add its US dollars per million tokens at the top of the suite, e.g. `prices: {{ {model}: {{ prompt: 1.5, completion: 6 }} }}`"
+    )
 }
 
 impl EachRun for CallLimits {
@@ -73,10 +118,11 @@ impl EachRun for CallLimits {
     const DEFAULT: &'static [Threshold] = &[];
 
     fn score(&self, _input: &Input<'_>, run: &Run) -> Result<RunScore<CallCounts>, Box<Breach>> {
-        Ok(RunScore::of(count_calls(&run.trace)))
+        let counts = count_calls_with(&run.trace, &run.model, &self.prices);
+        Ok(RunScore::of(counts))
     }
 
-    fn explain(&self, _input: &Input<'_>, run: &Run, _counts: &CallCounts) -> Vec<Evidence> {
+    fn explain(&self, input: &Input<'_>, run: &Run, _counts: &CallCounts) -> Vec<Evidence> {
         let results = run.trace.results_by_call();
         let unknown = run.trace.errors_unknown() > 0;
         let told = run
@@ -98,6 +144,27 @@ impl EachRun for CallLimits {
             [] => "none".to_owned(),
             told => truncate(&told.join(", "), 400),
         };
-        vec![Evidence::Text(format!("calls: {shown}"))]
+        let calls = Evidence::Text(format!("calls: {shown}"));
+        let unpriced = unknown_cost(self, input, run).map(Evidence::Text);
+        std::iter::once(calls).chain(unpriced).collect()
     }
+}
+
+/// Why nobody knows what a run cost, where that is asked.
+fn unknown_cost(limits: &CallLimits, input: &Input<'_>, run: &Run) -> Option<String> {
+    let mut expected = input.expect().iter();
+    if limits.max_usd.is_none() && !expected.any(|check| is_money(&check.target)) {
+        return None;
+    }
+    let why = cost_of_run(&run.trace, &run.model, &limits.prices).err()?;
+    let next = match &why {
+        UnknownCost::NoPrice(model) => format!("; {}", add_price(model)),
+        _ => String::new(),
+    };
+    let text = format!("what it cost is not known: {why}{next}");
+    Some(escape_line(&text).into_owned())
+}
+
+fn is_money(target: &Target) -> bool {
+    target.prefix(target.segments.len()) == MONEY
 }

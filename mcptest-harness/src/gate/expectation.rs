@@ -12,7 +12,7 @@ use super::scores::value_at;
 use super::some_runs::{runs_note, scope};
 use crate::check::{Check, CheckOutcome, Found, Mismatch, Snapshots};
 use crate::render::{Diff, Evidence, Finding};
-use crate::text::{numbers, short_json, unseen_in};
+use crate::text::{dollars, numbers, short_json, unseen_in};
 use crate::trace::{PathKeys, Run};
 
 /// How many different things are shown of the runs that break something.
@@ -78,9 +78,10 @@ impl Threshold {
     }
 }
 
-/// A number with at most four decimals; anything else as JSON.
+/// A number with at most four decimals, or with two digits where those would be zeros; anything else as JSON.
 pub(crate) fn short_number(value: &Value) -> String {
     match value.as_f64() {
+        Some(number) if value.is_f64() && number > 0.0 && number < 0.000_05 => dollars(number),
         Some(number) if value.is_f64() => {
             let text = format!("{number:.4}");
             text.trim_end_matches('0').trim_end_matches('.').to_owned()

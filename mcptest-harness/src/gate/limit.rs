@@ -6,7 +6,7 @@ use super::Breach;
 use super::expectation::Cause;
 use super::scores::value_at;
 use crate::eval::{Measure, Unit};
-use crate::text::thousands;
+use crate::text::{dollars, thousands};
 
 /// The most that a target may be.
 #[derive(Debug, Clone)]
@@ -29,22 +29,47 @@ impl Limit {
             (Some(found), Some(most)) => found <= most,
             _ => found.as_f64() <= self.most.as_f64(),
         });
-        let asks = Cause::Gate(format!("`{}` allows {}", self.key, stated(&self.most)));
-        let found = found.map_or_else(|| self.without.to_owned(), |found| measured(found, unit));
+        let asks = Cause::Gate(format!(
+            "`{}` allows {}",
+            self.key,
+            stated(&self.most, unit)
+        ));
+        let found = found.map_or_else(
+            || self.without.to_owned(),
+            |found| self.measured(found, unit),
+        );
         (!holds).then(|| Breach::new(asks, &found))
+    }
+
+    /// What was found, as exactly as its unit asks for. What is above the limit never reads as within it.
+    fn measured(&self, found: &Value, unit: Option<Unit>) -> String {
+        let number = found.as_f64().unwrap_or_default();
+        match (found.as_u64(), unit) {
+            (_, Some(Unit::Dollars)) => {
+                let short = dollars(number);
+                let reads_as: Option<f64> = short.parse().ok();
+                let exact = || number.to_string();
+                format!(
+                    "${}",
+                    if reads_as > self.most.as_f64() {
+                        short
+                    } else {
+                        exact()
+                    }
+                )
+            }
+            (Some(count), _) => thousands(count),
+            (None, Some(Unit::Fraction)) => format!("{number:.4}"),
+            _ => super::short_number(found),
+        }
     }
 }
 
-/// A limit as the suite states it.
-fn stated(most: &Value) -> String {
-    most.as_u64().map_or_else(|| most.to_string(), thousands)
-}
-
-/// What was found, as exactly as its unit asks for.
-fn measured(found: &Value, unit: Option<Unit>) -> String {
-    match (found.as_u64(), unit) {
+/// A number as the suite states it.
+fn stated(most: &Value, unit: Option<Unit>) -> String {
+    match (most.as_u64(), unit) {
+        (_, Some(Unit::Dollars)) => format!("${}", most.as_f64().unwrap_or_default()),
         (Some(count), _) => thousands(count),
-        (None, Some(Unit::Fraction)) => format!("{:.4}", found.as_f64().unwrap_or_default()),
-        _ => super::short_number(found),
+        (None, _) => most.to_string(),
     }
 }

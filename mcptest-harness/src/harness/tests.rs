@@ -6,6 +6,7 @@ mod expect;
 mod expected_calls;
 mod faults;
 mod limits;
+mod money;
 mod narrative;
 mod reliability;
 mod session;

@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 
 use mcptest_suite::Spanned;
-use mcptest_suite::model::{Model, Price, Suite};
+use mcptest_suite::model::{Model, Prices, Suite};
 
 use super::prices::{Rates, rates};
 use super::{LiveError, usd};
@@ -18,7 +18,7 @@ use mcptest_trace::record::store::{Layout, Lock, StoreError};
 #[derive(Debug)]
 pub(crate) struct Budget {
     rates: Option<Rates>,
-    prices: Vec<Price>,
+    prices: Prices,
     cap: Option<Cap>,
 }
 
@@ -133,7 +133,7 @@ impl Cap {
         ))
         .at(self.span)
         .help(format!(
-            "say it, in US dollars per million tokens: `budget: {{ prices: {{ {id}: {{ prompt: 1.5, completion: 6 }} }} }}`"
+            "say it, in US dollars per million tokens: `prices: {{ {id}: {{ prompt: 1.5, completion: 6 }} }}`"
         ))
     }
 

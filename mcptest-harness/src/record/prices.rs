@@ -1,10 +1,10 @@
 //! What models cost.
 //!
 //! The list prices of the providers in November 2025, for what `budget:` and the progress of a
-//! recording say. They change; what the suite says under `budget.prices` goes first, and a budget
+//! recording say. They change; what the suite says under `prices` goes first, and a budget
 //! over a model with no known price is refused.
 
-use mcptest_suite::model::Price;
+use mcptest_suite::model::{ModelPrice, Prices};
 
 /// US dollars per million tokens, which is millionths of a dollar per token.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,36 +51,21 @@ const LISTED: [(&str, f64, f64); 34] = [
     ("o4-mini", 1.1, 4.4),
 ];
 
-/// The rates of a model: the suite's own, else the list's.
-pub(crate) fn rates(prices: &[Price], model: &str) -> Option<Rates> {
-    let own = prices.iter().find(|price| price.model.value == model);
-    if let Some(own) = own {
-        return Some(Rates {
-            prompt: own.prompt,
-            completion: own.completion,
-        });
-    }
-    let listed = LISTED.iter().find(|(name, ..)| {
-        let rest = model.strip_prefix(name);
-        rest.is_some_and(is_release)
-    });
-    listed.map(|(_, prompt, completion)| Rates {
-        prompt: *prompt,
-        completion: *completion,
-    })
-}
-
-/// Whether the rest of a model's name says no more than which release it is: nothing, `-latest`,
-/// or a date.
-fn is_release(rest: &str) -> bool {
-    let Some(release) = rest.strip_prefix('-') else {
-        return rest.is_empty();
+/// The rates of a model: the suite's own, else the list's, which knows no providers. Tokens in the cache cost the
+/// full price here, so that no budget is overspent.
+pub(crate) fn rates(prices: &Prices, model: &str) -> Option<Rates> {
+    let listed = || -> Option<ModelPrice> {
+        let list = LISTED.iter();
+        let list: Prices = list
+            .map(|(name, prompt, completion)| (*name, ModelPrice::new(*prompt, *completion)))
+            .collect();
+        list.of(model).filter(|_| !model.contains('/')).copied()
     };
-    let dated = release.len() >= 4
-        && release
-            .chars()
-            .all(|character| character.is_ascii_digit() || character == '-');
-    dated || release == "latest"
+    let price = prices.of(model).copied().or_else(listed)?;
+    Some(Rates {
+        prompt: price.prompt,
+        completion: price.completion,
+    })
 }
 
 impl Rates {

@@ -9,7 +9,7 @@ use super::{
     snapshots, values,
 };
 use crate::gates::{Gate, GateKind};
-use crate::model::{Agent, Assertion, Caps, CheckOptions, Unsupported};
+use crate::model::{Agent, Assertion, Caps, CheckOptions, Prices, Unsupported};
 use crate::read::{DeclaredAgent, Expects, GateReader};
 use crate::{Diagnostic, Entry, Node, NodeValue, Span, Spanned, nearest};
 
@@ -37,6 +37,8 @@ pub(super) struct Context<'a> {
     pub(super) observable: bool,
     /// Whether the suite says what its agents are compared with.
     pub(super) compared: bool,
+    /// What models cost; nothing where the suite says it wrongly.
+    pub(super) prices: Option<&'a Prices>,
 }
 
 pub(super) fn read_all(
@@ -119,6 +121,8 @@ fn read(
         expects,
         expect: &expect,
         gates: &kinds,
+        models: models.as_deref().unwrap_or_default(),
+        prices: context.prices,
     };
     reader.read(&facts, &blocks, problems);
     for entry in fields.take_matching(&OTHER_GATES) {

@@ -10,9 +10,11 @@ mod faults;
 pub(crate) mod fields;
 mod inject;
 mod models;
+mod named;
 mod names;
 mod of_a_run;
 mod oracle;
+mod prices;
 pub(crate) mod problems;
 mod prompt;
 mod regression;
@@ -217,7 +219,11 @@ fn read_document(
     let servers = servers.map(|node| top_level::servers(node, problems));
     let faults = fields.read("faults", problems, faults::read);
     let providers = fields.read("providers", problems, top_level::providers);
-    let (per_suite_usd_cents, prices) = fields.read("budget", problems, top_level::budget);
+    let before = problems.noted();
+    let (per_suite_usd_cents, budgeted) = fields.read("budget", problems, top_level::budget);
+    let prices = fields.read("prices", problems, prices::read);
+    let prices = prices::merge(prices, budgeted, problems);
+    let priced_right = problems.noted() == before;
     let redact = fields.read("redact", problems, |node, problems| {
         problems.texts(node, "patterns")
     });
@@ -255,6 +261,7 @@ fn read_document(
         defaults: &defaults,
         observable,
         compared,
+        prices: priced_right.then_some(&prices),
     };
     let agents = match agents {
         Some(entry) => agent::read_all(&entry.value, &context, gates, problems),

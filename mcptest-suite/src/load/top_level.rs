@@ -1,21 +1,11 @@
 //! Reading what only recording needs: `servers:`, `providers:` and `budget:`.
 
 use super::fields::Fields;
+use super::named::{name_of, named};
+use super::prices::{self, Priced};
 use super::problems::Problems;
-use crate::model::{Inherit, Price, Provider, Server, Transport};
+use crate::model::{Inherit, Provider, Server, Transport};
 use crate::{Diagnostic, Entry, Node, Spanned};
-
-/// The entries of a mapping of names, or nothing with a problem noted.
-fn named<'n>(node: &'n Node, of: &str, problems: &mut Problems) -> &'n [Entry] {
-    if node.entries().is_none() {
-        problems.expected(&format!("a mapping of names to {of}"), node);
-    }
-    node.entries().unwrap_or_default()
-}
-
-fn name_of(entry: &Entry) -> Spanned<String> {
-    Spanned::new(entry.key.clone(), entry.key_span)
-}
 
 pub(super) fn servers(node: &Node, problems: &mut Problems) -> Vec<Server> {
     let entries = named(node, "servers", problems);
@@ -164,31 +154,13 @@ pub(super) fn providers(node: &Node, problems: &mut Problems) -> Vec<Provider> {
 }
 
 /// What `budget:` says: the cap in US cents, and what models cost.
-pub(super) fn budget(node: &Node, problems: &mut Problems) -> (Option<Spanned<u64>>, Vec<Price>) {
+pub(super) fn budget(node: &Node, problems: &mut Problems) -> (Option<Spanned<u64>>, Vec<Priced>) {
     let Some(mut fields) = Fields::open(node, "`budget`", problems) else {
         return (None, Vec::new());
     };
     let cents = fields.required("per_suite_usd_cents", problems);
     let cents = cents.and_then(|node| problems.count(node, 1));
-    let prices = fields.read("prices", problems, prices);
+    let prices = fields.read("prices", problems, prices::read);
     fields.finish(problems);
     (cents, prices)
-}
-
-fn prices(node: &Node, problems: &mut Problems) -> Vec<Price> {
-    let entries = named(node, "prices", problems);
-    let read = entries.iter().filter_map(|entry| {
-        let mut fields = Fields::open(&entry.value, "a price", problems)?;
-        let [prompt, completion] = ["prompt", "completion"].map(|key| {
-            let node = fields.required(key, problems);
-            node.and_then(|node| problems.number(node, 0.0, 1e6))
-        });
-        fields.finish(problems);
-        Some(Price {
-            model: name_of(entry),
-            prompt: prompt?,
-            completion: completion?,
-        })
-    });
-    read.collect()
 }

@@ -10,7 +10,7 @@ mod target;
 pub use agent::{Agent, AgentCommand, Caps, CheckOptions, Model, Prompt};
 pub use assertion::Assertion;
 pub use json_schema::JsonSchema;
-pub use mcptest_trace::eval::{Fault, FaultKind};
+pub use mcptest_trace::eval::{Fault, FaultKind, ModelPrice, Prices};
 pub use numbers::compare_numbers;
 pub use regression::{AgentRegression, Regression};
 pub use target::{Segment, Target, TargetError};
@@ -35,8 +35,8 @@ pub struct Suite {
     pub providers: Vec<Provider>,
     /// The most that recording this suite may cost, in US cents.
     pub per_suite_usd_cents: Option<Spanned<u64>>,
-    /// What models cost, where the suite says so.
-    pub prices: Vec<Price>,
+    /// What models cost, where the suite says so: at its top or below `budget:`.
+    pub prices: Prices,
     /// Regular expressions whose matches are blanked in recordings, as they stand in the suite.
     pub redact: Vec<Spanned<String>>,
     /// Environment variables whose values are blanked in recordings.
@@ -76,18 +76,6 @@ pub struct Unsupported {
     pub reason: String,
     /// Where it stands.
     pub span: Span,
-}
-
-/// What a model costs, in US dollars per million tokens.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Price {
-    /// The model's identifier.
-    pub model: Spanned<String>,
-    /// Tokens sent to the model.
-    pub prompt: f64,
-    /// Tokens the model wrote.
-    pub completion: f64,
 }
 
 /// How to reach an MCP server.

@@ -1,13 +1,20 @@
 //! `calls`: how much did a run take?
 
+mod money;
+mod prices;
+
 use serde::Serialize;
 
 use super::measure::{Measure, Unit};
 use super::metrics::metrics;
+use crate::number::real;
 use crate::trace::{AsTrace, Trace};
 
+pub use money::{UnknownCost, cost_of_run};
+pub use prices::{ModelPrice, Prices};
+
 /// What a run may take at most; what is absent is not limited.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CallLimits {
     /// Tool calls.
@@ -22,14 +29,18 @@ pub struct CallLimits {
     pub max_ms: Option<u64>,
     /// Milliseconds of any one tool call.
     pub max_call_ms: Option<u64>,
+    /// US dollars of the whole run.
+    pub max_usd: Option<f64>,
+    /// What models cost; without them nobody knows what a run cost.
+    pub prices: Prices,
 }
 
 /// What a run took.
 ///
-/// Source: spec 5, and spec 13 for time. Nothing is derived: tool calls, results that are errors, model calls, tokens
-/// and times are as they were recorded. What was not recorded has no number, so that a limit on it is
-/// not met by silence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// Source: spec 5, and spec 13 for time and money. Tool calls, results that are errors, model calls, tokens
+/// and times are as they were recorded, and money is what the recorded tokens cost ([`cost_of_run`]). What was not
+/// recorded has no number, so that a limit on it is not met by silence.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CallCounts {
     /// Tool calls.
@@ -51,6 +62,9 @@ pub struct CallCounts {
     /// recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slowest_ms: Option<u64>,
+    /// US dollars of the whole run; nothing where a price is not stated or tokens were not recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usd: Option<f64>,
 }
 
 metrics! { CallCounts as counts {
@@ -74,9 +88,14 @@ metrics! { CallCounts as counts {
     Measure::of("calls.slowest_ms", Unit::Milliseconds)
         .lower_is_better("what the slowest tool call took, where the time of each was recorded")
         .sometimes() => counts.slowest_ms,
+    Measure::of("calls.usd", Unit::Dollars)
+        .lower_is_better(
+            "what the whole run cost, where the suite states the prices and the tokens of each model call were recorded",
+        )
+        .sometimes() => counts.usd,
 } }
 
-/// Counts what a run took.
+/// Counts what a run took, without what it cost: see [`count_calls_with`].
 ///
 /// ```
 /// use mcptest_trace::eval::count_calls;
@@ -106,6 +125,26 @@ pub fn count_calls(run: &(impl AsTrace + ?Sized)) -> CallCounts {
         tokens: trace.tokens_taken(),
         ms: trace.conversation.duration_ms,
         slowest_ms: slowest(&trace),
+        usd: None,
+    }
+}
+
+/// The same with what the run cost, of which `model` is the run's model.
+///
+/// ```
+/// use mcptest_trace::eval::{ModelPrice, Prices, count_calls_with};
+/// use serde_json::json;
+///
+/// let prices: Prices = [("gpt-5", ModelPrice::new(1.25, 10.0))].into_iter().collect();
+/// let run = json!({ "conversation": { "steps": [{ "prompt": 900, "completion": 20 }] } });
+/// assert_eq!(count_calls_with(&run, "gpt-5", &prices).usd, Some(0.001325));
+/// ```
+#[must_use]
+pub fn count_calls_with(run: &(impl AsTrace + ?Sized), model: &str, prices: &Prices) -> CallCounts {
+    let trace = run.as_trace();
+    CallCounts {
+        usd: cost_of_run(&*trace, model, prices).ok(),
+        ..count_calls(&*trace)
     }
 }
 
@@ -120,8 +159,8 @@ fn slowest(trace: &Trace) -> Option<u64> {
 impl CallLimits {
     /// Each limit that is stated: its name, the limit, and what a run took of it.
     #[must_use]
-    pub fn against(&self, counts: &CallCounts) -> Vec<(&'static str, u64, Option<u64>)> {
-        let all = [
+    pub fn against(&self, counts: &CallCounts) -> Vec<(&'static str, f64, Option<f64>)> {
+        let counted = [
             ("max", self.max, Some(counts.count)),
             ("max_errors", self.max_errors, counts.errors),
             ("max_steps", self.max_steps, counts.steps),
@@ -129,9 +168,11 @@ impl CallLimits {
             ("max_ms", self.max_ms, counts.ms),
             ("max_call_ms", self.max_call_ms, counts.slowest_ms),
         ];
-        let stated = all.into_iter();
-        stated
-            .filter_map(|(name, limit, taken)| Some((name, limit?, taken)))
+        let counted = counted.map(|(name, limit, taken)| (name, limit.map(real), taken.map(real)));
+        let all = counted
+            .into_iter()
+            .chain([("max_usd", self.max_usd, counts.usd)]);
+        all.filter_map(|(name, limit, taken)| Some((name, limit?, taken)))
             .collect()
     }
 }
@@ -191,7 +232,10 @@ mod tests {
         let against = limits.against(&known);
         assert_eq!(
             against,
-            [("max_ms", 5, Some(0)), ("max_call_ms", 800, Some(900))]
+            [
+                ("max_ms", 5.0, Some(0.0)),
+                ("max_call_ms", 800.0, Some(900.0))
+            ]
         );
     }
 
@@ -214,10 +258,16 @@ mod tests {
         let limits = CallLimits {
             max: Some(0),
             max_tokens: Some(5),
+            max_usd: Some(0.5),
             ..CallLimits::default()
         };
         let against = limits.against(&counts);
-        assert_eq!(against, [("max", 0, Some(1)), ("max_tokens", 5, None)]);
+        let expected = [
+            ("max", 0.0, Some(1.0)),
+            ("max_tokens", 5.0, None),
+            ("max_usd", 0.5, None),
+        ];
+        assert_eq!(against, expected);
     }
 
     proptest! {

@@ -48,6 +48,8 @@ pub enum Unit {
     Tokens,
     /// Milliseconds: of virtual time in `recovery`, else as they were recorded.
     Milliseconds,
+    /// US dollars.
+    Dollars,
     /// How many times as much.
     Ratio,
     /// How far two texts are apart.
@@ -71,6 +73,7 @@ impl Unit {
             Self::Count => ("count", "a count", None, Some(1.0)),
             Self::Tokens => ("tokens", "a number of tokens", None, Some(1.0)),
             Self::Milliseconds => ("milliseconds", "a number of milliseconds", None, Some(1.0)),
+            Self::Dollars => ("dollars", "a number of US dollars", None, None),
             Self::Ratio => ("ratio", "a ratio", None, None),
             Self::Distance => ("distance", "a distance", None, None),
             Self::Word(_) => ("word", "a word", None, None),
@@ -252,6 +255,7 @@ mod tests {
             Unit::Count,
             Unit::Tokens,
             Unit::Milliseconds,
+            Unit::Dollars,
             Unit::Ratio,
             Unit::Distance,
         ];

@@ -27,7 +27,10 @@ pub(crate) mod views;
 mod whole;
 
 pub use arg_diff::{ArgDiff, exact_diffs};
-pub use calls::{CallCounts, CallLimits, count_calls};
+pub use calls::{
+    CallCounts, CallLimits, ModelPrice, Prices, UnknownCost, cost_of_run, count_calls,
+    count_calls_with,
+};
 pub use contains::{contains, contains_diffs};
 pub use flow::{
     Encoded, Flow, FlowEntry, FlowReport, FlowUnless, Leak, MarkedText, Told, calls_to_judge,

@@ -21,6 +21,9 @@ pub struct Conversation {
     pub per_turn: Vec<PerTurn>,
     /// Tokens of each model call, when they were recorded.
     pub steps: Vec<StepTokens>,
+    /// The model that answered each of the steps, where the recording names another than the run's; empty where it
+    /// names none.
+    pub step_models: Vec<Option<String>>,
 }
 
 /// Token counts of a run; what was not recorded is `None`, and zero is a number.

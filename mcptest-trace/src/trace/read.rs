@@ -139,14 +139,20 @@ fn conversation(mut map: Object<'_>, calls: usize, told: u64, at: &mut Reader<'_
     let map = &mut map;
     let steps = at.list(map, "steps", |mut map, _, at| {
         at.keys(&map, &keys::STEP);
-        StepTokens {
+        let tokens = StepTokens {
             prompt: at.count(&mut map, "prompt"),
             completion: at.count(&mut map, "completion"),
             cached: at.count(&mut map, "cached"),
             reasoning: at.count(&mut map, "reasoning"),
             duration_ms: at.count(&mut map, "duration_ms"),
-        }
+        };
+        let model = at.text(&mut map, "model");
+        (tokens, model.filter(|model| !model.is_empty()))
     });
+    let (steps, mut step_models): (Vec<StepTokens>, Vec<_>) = steps.into_iter().unzip();
+    if step_models.iter().all(Option::is_none) {
+        step_models.clear();
+    }
     let tokens = at.object(map, "tokens", |map, at| {
         let (tokens, all_parts) = tokens(map, at);
         // What is in steps that are not there, or say nothing, is in the total alone.
@@ -183,6 +189,7 @@ fn conversation(mut map: Object<'_>, calls: usize, told: u64, at: &mut Reader<'_
         }),
         per_turn: at.list(map, "per_turn", |map, _, at| per_turn(map, calls, at)),
         steps,
+        step_models,
     }
 }
 

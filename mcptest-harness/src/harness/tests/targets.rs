@@ -10,7 +10,7 @@ use super::{loaded, trace};
 use crate::eval::{Metrics as _, PlaybackReport};
 use crate::gate::Scores;
 
-const FAULT: &str = "faults:\n- { name: hung, target: { tool: search }, kind: hang }\n";
+const TOP: &str = "faults:\n- { name: hung, target: { tool: search }, kind: hang }\nprices: { m: { prompt: 1.25, completion: 10 } }\n";
 
 /// An agent with the example of every gate, each asked for all that not every run has, so that it is computed.
 fn every_gate() -> String {
@@ -52,7 +52,7 @@ fn rich() -> Value {
     let search = ("search", json!({ "q": "a" }), json!("error"));
     let mut run = trace(&[search], "I updated ticket T-7 and deleted notes.txt.");
     let tokens = [1000, 1100, 1050, 1200, 1500, 2800, 3500, 4500, 6000];
-    let steps = tokens.map(|tokens| json!({ "prompt": tokens, "completion": 0 }));
+    let steps = tokens.map(|tokens| json!({ "prompt": tokens, "completion": 1 }));
     run["conversation"]["steps"] = json!(steps);
     run["conversation"]["turns"] = json!([
         { "role": "user", "content": "hi" }, { "role": "assistant", "content": "I updated ticket T-7." },
@@ -112,7 +112,7 @@ fn gates_compute_the_targets_they_declare() {
     plain["trace"]["tool_calls"] = json!([{ "name": "fetch" }]);
     plain["trace"]["tool_results"] = json!([]);
     plain["trace"]["conversation"]["steps"] = json!([{ "prompt": 10, "completion": 1 }]);
-    let (_folder, suite) = loaded(FAULT, &every_gate(), &[rich(), plain]);
+    let (_folder, suite) = loaded(TOP, &every_gate(), &[rich(), plain]);
     let subject = Subject { agent: 0, model: 0 };
     let runs = suite.recorded(subject).as_ref().unwrap();
     let snapshots = suite.snapshots(subject);

@@ -51,6 +51,7 @@ pub(super) fn changed(before: &Trace, change: &Change) -> (Trace, Sources) {
             turns: said,
             per_turn: before.conversation.per_turn.clone(),
             steps: before.conversation.steps.clone(),
+            step_models: before.conversation.step_models.clone(),
             stop_reason: before.conversation.stop_reason.clone(),
             ..before.conversation
         },

@@ -1,0 +1,16 @@
+//! Mappings whose keys are names that the suite gives.
+
+use super::problems::Problems;
+use crate::{Entry, Node, Spanned};
+
+/// The entries of a mapping of names, or nothing with a problem noted.
+pub(super) fn named<'n>(node: &'n Node, of: &str, problems: &mut Problems) -> &'n [Entry] {
+    if node.entries().is_none() {
+        problems.expected(&format!("a mapping of names to {of}"), node);
+    }
+    node.entries().unwrap_or_default()
+}
+
+pub(super) fn name_of(entry: &Entry) -> Spanned<String> {
+    Spanned::new(entry.key.clone(), entry.key_span)
+}
