@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use mcptest_trace::record::environment::{secrets_by_name, usual_secrets, variables};
+use mcptest_trace::record::recorded_on;
 use mcptest_trace::record::redact::Redactor;
 
 use crate::driver::{AgentCommand, Ended};
@@ -345,6 +346,7 @@ impl Session {
         run.turns.clone_from(&self.options.turns);
         run.servers.clone_from(&self.options.servers);
         run.recorded_at = Some(format!("{:.3}", self.recorded_at));
+        run.recorded_on = recorded_on();
         run.duration_ms = Some(duration);
         if let Some(printed) = printed {
             run.closing = Some(printed.closing);

@@ -299,13 +299,14 @@ fn compare(library: &Library, agent: (&str, &str), run: &Value, replies: &[Value
     assert_eq!(retries, failures as u64, "{place}");
 }
 
-/// A run without what differs from recording to recording: when it was, and how long it took.
+/// A run without what differs from recording to recording: when and where it was, and how long it took.
 fn timeless(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
             let kept = fields.iter();
-            let kept =
-                kept.filter(|(key, _)| !matches!(key.as_str(), "recorded_at" | "duration_ms"));
+            let kept = kept.filter(|(key, _)| {
+                !matches!(key.as_str(), "recorded_at" | "recorded_on" | "duration_ms")
+            });
             kept.map(|(key, value)| (key.clone(), timeless(value)))
                 .collect()
         }

@@ -19,6 +19,8 @@ pub struct RunOptions {
     pub servers: Vec<String>,
     /// When the run began, as RFC 3339 has it.
     pub recorded_at: Option<String>,
+    /// The machine that records, as [`recorded_on`](mcptest_trace::record::recorded_on) tells it.
+    pub recorded_on: Option<String>,
     /// How long it took, in milliseconds.
     pub duration_ms: Option<u64>,
     /// What the agent's program printed, where that is what the user reads.

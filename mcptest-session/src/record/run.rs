@@ -223,6 +223,9 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
     if let Some(at) = &options.recorded_at {
         cassette["recorded_at"] = at.as_str().into();
     }
+    if let Some(machine) = &options.recorded_on {
+        cassette["recorded_on"] = machine.as_str().into();
+    }
     if !tools.is_empty() {
         cassette["tools"] = tools.into();
     }

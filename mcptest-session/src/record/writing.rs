@@ -249,7 +249,10 @@ impl<'o> Writing<'o> {
     ) -> Value {
         let messages = self.talk.user_turns() + self.steps + self.results.len();
         let mut conversation = json!({ "message_count": messages });
-        let steps: Option<Vec<Value>> = main.answered().map(step).collect();
+        let first = main.calls.first();
+        let asked = first.and_then(|call| call.asked.model.as_deref());
+        let model = self.options.model.as_deref().or(asked);
+        let steps: Option<Vec<Value>> = main.answered().map(|call| step(call, model)).collect();
         if let Some(steps) = steps {
             let sum = |key: &str| {
                 let counts = steps.iter().filter_map(|step| step[key].as_u64());
@@ -315,8 +318,8 @@ fn taken(call: &ModelCall) -> Option<u64> {
     Some(tokens.prompt.saturating_add(tokens.completion))
 }
 
-/// The tokens of a model call, and how long it took.
-fn step(call: &ModelCall) -> Option<Value> {
+/// The tokens of a model call, how long it took, and the model that answered where that is not the run's.
+fn step(call: &ModelCall, of_run: Option<&str>) -> Option<Value> {
     let tokens = call.said.tokens?;
     let mut step = json!({
         "prompt": tokens.prompt,
@@ -328,10 +331,9 @@ fn step(call: &ModelCall) -> Option<Value> {
             step[key] = count.into();
         }
     }
-    if let Some(model) = &call.said.model
-        && call.said.model != call.asked.model
-    {
-        step["model"] = model.as_str().into();
+    let answered = call.said.model.as_deref().or(call.asked.model.as_deref());
+    if let Some(model) = answered.filter(|_| answered != of_run) {
+        step["model"] = model.into();
     }
     Some(step)
 }

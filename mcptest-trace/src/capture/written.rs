@@ -7,7 +7,7 @@ use serde_json::{Number, Value, json};
 
 use super::seen::Seen;
 use crate::record::payload::payload;
-use crate::record::{Talk, rfc3339};
+use crate::record::{Talk, recorded_on, rfc3339};
 use crate::spans::{Ended, Known};
 use crate::trace::{OfferedTool, SCHEMA_VERSION, StepTokens, Tokens, without_null};
 
@@ -230,6 +230,7 @@ impl Written {
             "agent_name": self.agent,
             "model": self.model,
             "recorded_at": rfc3339(self.started),
+            "recorded_on": recorded_on(),
             "system_prompt": self.system_prompt,
             "user_prompt": self.talk.first(),
             "temperature": self.temperature,

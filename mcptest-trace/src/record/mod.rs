@@ -3,13 +3,14 @@
 //! - [`Recorder`] writes down one run of an agent's own loop;
 //! - [`redact`] is what never gets into a file, [`environment`] where secrets are found;
 //! - [`store`] is how runs get into files whole, whenever a process is killed or a disk is full;
-//! - [`fingerprint()`] tells one text from another.
+//! - [`fingerprint()`] tells one text from another, [`recorded_on`] one machine from another.
 //!
 //! Nothing here knows suites or agents' live servers, and nothing reaches a network.
 
 pub mod environment;
 mod fingerprint;
 mod keep;
+mod machine;
 #[doc(hidden)]
 pub mod payload;
 mod recorder;
@@ -20,6 +21,7 @@ mod time;
 
 pub use fingerprint::fingerprint;
 pub use keep::RecordError;
+pub use machine::recorded_on;
 pub use recorder::{CallId, Recorder};
 #[doc(hidden)]
 pub use talk::Talk;

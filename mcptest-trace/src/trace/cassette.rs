@@ -54,6 +54,8 @@ pub struct Run {
     pub system_prompt: String,
     /// The tools that the agent was offered, where the recording lists them.
     pub tools: Option<Vec<OfferedTool>>,
+    /// The machine that recorded it, where the recording says so; times of two machines are not compared.
+    pub recorded_on: Option<String>,
     /// What the agent did.
     pub trace: Trace,
     /// Recorded quality signals.
@@ -118,6 +120,7 @@ impl Run {
             user_prompt: self.user_prompt.clone(),
             system_prompt: self.system_prompt.clone(),
             tools: self.tools.clone(),
+            recorded_on: self.recorded_on.clone(),
             signals: self.signals,
             outcome: self.outcome,
             by_session: self.by_session,
@@ -359,6 +362,7 @@ fn typed(
         user_prompt: at.required_text(map, "user_prompt"),
         system_prompt: at.text(map, "system_prompt").unwrap_or_default(),
         tools: at.values(map, "tools", |tool, _, at| tools::read(tool, at)),
+        recorded_on: at.text(map, "recorded_on"),
         signals: at.object(map, "signals", read::signals),
         outcome: at.object(map, "outcome", read::outcome),
         by_session: session.is_some() || captured.is_some(),

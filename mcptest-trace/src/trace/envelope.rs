@@ -183,13 +183,12 @@ impl Recorded {
         *self.digest.get_or_init(|| Digest::of_value(&whole()))
     }
 
-    /// The same without when the run was recorded and how long it took; nothing of a run that was changed.
+    /// The same without when and on which machine the run was recorded, and how long it took; nothing of a run that was changed.
     pub(super) fn digest_but_for_time(&self) -> Option<Digest> {
-        let Ok(Json::Object(mut whole)) = self.parsed() else {
-            return None;
-        };
-        whole.take("recorded_at");
-        let mut value = Json::Object(whole).into_value();
+        let mut value = self.parsed().ok()?.into_value();
+        let whole = value.as_object_mut()?;
+        whole.remove("recorded_at");
+        whole.remove("recorded_on");
         let conversation = value.pointer_mut("/trace/conversation");
         if let Some(conversation) = conversation.and_then(Value::as_object_mut) {
             conversation.remove("duration_ms");

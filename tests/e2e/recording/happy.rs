@@ -26,6 +26,9 @@ fn settled(mut run: Value) -> Value {
         "{at}"
     );
     run["recorded_at"] = "[time]".into();
+    let machine = run["recorded_on"].take();
+    assert_eq!(machine.as_str().map(str::len), Some(16), "{machine}");
+    run["recorded_on"] = "[16 hex digits]".into();
     // It depends on where the server's program lies.
     let asked = run["request_fingerprint"].take();
     assert_eq!(asked.as_str().map(str::len), Some(16), "{asked}");

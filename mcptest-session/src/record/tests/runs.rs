@@ -4,7 +4,7 @@ use mcptest_trace::trace::{Origin, parse_run};
 use serde_json::{Value, json};
 
 use super::super::observed::Outcome;
-use super::super::{RecordedRun, RunError};
+use super::super::{RecordedRun, RunError, RunOptions};
 use super::{Wire, calls, chat_answer, chat_request, options, result, says, system, user};
 use crate::exchange::{Part, Said};
 use crate::protocol;
@@ -420,4 +420,34 @@ fn every_format_makes_the_same_run() {
         let turns = |cassette: &Value| cassette["trace"]["conversation"]["turns"].clone();
         assert_eq!(turns(&cassette), turns(&expected), "{path}");
     }
+}
+
+#[test]
+fn a_model_call_names_the_model_that_answered_where_it_is_not_the_runs() {
+    let mut wire = Wire::default();
+    let asked = |model: &str, messages: Value| json!({ "model": model, "messages": messages });
+    let mini = |message: &Value| {
+        let mut answer = chat_answer(message);
+        answer["model"] = "gpt-5-mini".into();
+        answer
+    };
+    let path = "/v1/chat/completions";
+    let first = json!([user("Cancel 7.")]);
+    let second = json!([user("Cancel 7."), calls(&[("c1", 7)]), result("c1", "done")]);
+    // What was asked for is what answered, and is not what the run is recorded as.
+    let mut plain = chat_answer(&calls(&[("c1", 7)]));
+    plain["model"] = "gpt-5".into();
+    wire.answered(path, &asked("gpt-5", first), &plain);
+    wire.answered(path, &asked("gpt-5-mini", second), &mini(&says("Done.")));
+    let options = RunOptions {
+        recorded_on: Some("0123456789abcdef".to_owned()),
+        ..options("Cancel 7.")
+    };
+    let cassette = wire.run(&options).cassette;
+    let steps = cassette["trace"]["conversation"]["steps"]
+        .as_array()
+        .unwrap();
+    let models: Vec<&Value> = steps.iter().map(|step| &step["model"]).collect();
+    assert_eq!(models, [&Value::Null, &json!("gpt-5-mini")]);
+    assert_eq!(cassette["recorded_on"], "0123456789abcdef");
 }

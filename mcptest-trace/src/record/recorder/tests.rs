@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use super::Recorder;
 use crate::eval::Decisions;
 use crate::eval::{Fault, FaultKind, FaultPlan, judge_recovery};
+use crate::record::recorded_on;
 use crate::trace::parse_run;
 use crate::trace::{OfferedTool, Origin, Run, Score, StopReason, Trace};
 
@@ -43,6 +44,17 @@ fn what_was_written_down_is_what_is_read() {
         run.trace.conversation.stop_reason,
         Some(StopReason::Completed)
     );
+}
+
+#[test]
+fn the_machine_that_records_is_written_down_and_not_its_name() {
+    let mut recorder = Recorder::new("agent", "model");
+    recorder.user("hi");
+    let machine = recorded_on();
+    assert_eq!(read(&recorder).recorded_on, machine);
+    // Where a machine has no name, nothing is made up.
+    let digest = machine.is_none_or(|machine| machine.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    assert!(digest);
 }
 
 #[test]

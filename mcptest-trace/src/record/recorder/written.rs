@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::super::recorded_on;
 use super::super::time::rfc3339;
 use super::Recorder;
 use crate::trace::{SCHEMA_VERSION, StopReason, Tokens, ToolCall, without_null};
@@ -44,6 +45,9 @@ impl Recorder {
             "user_prompt": self.talk.first().unwrap_or_default(),
             "trace": trace,
         });
+        if let Some(machine) = recorded_on() {
+            cassette["recorded_on"] = machine.into();
+        }
         for (key, value) in &self.extra {
             cassette[key] = value.clone();
         }

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use super::super::{MAX_BYTES, alike, read_runs};
+use super::super::{MAX_BYTES, alike, equal_but_for_time, read_runs};
 use super::run;
 
 #[test]
@@ -143,6 +143,18 @@ fn runs_that_are_equal_in_every_value_are_copies_and_those_alike_are_not() {
     let runs = read_runs(&files).unwrap();
     let traces: Vec<_> = runs.into_iter().map(|run| run.trace).collect();
     assert_eq!(alike(&traces), [vec![0, 1]]);
+    let mut elsewhere = later.clone();
+    elsewhere["recorded_at"] = json!("2026-02-01T12:00:00Z");
+    elsewhere["recorded_on"] = json!("0123456789abcdef");
+    let mut put = |name: &str, text: String| {
+        fs::write(folder.path().join(name), text).unwrap();
+        files.push((folder.path().join(name), name.to_owned()));
+    };
+    put("d.json", elsewhere.to_string());
+    let runs = read_runs(&files).unwrap();
+    assert_eq!(equal_but_for_time(&runs), [vec![0, 1, 2]]);
+    assert_eq!(runs[2].recorded_on.as_deref(), Some("0123456789abcdef"));
+    assert_eq!(runs[0].recorded_on, None);
     let mut put = |name: &str, text: String| {
         fs::write(folder.path().join(name), text).unwrap();
         files.push((folder.path().join(name), name.to_owned()));
