@@ -83,6 +83,9 @@ pub(crate) trait SnapshotStore {
 
     /// Compares the outline of all runs with the agent's snapshot.
     fn outline(&self, text: &str) -> Result<(), Vec<String>>;
+
+    /// Compares the tools that all runs were offered with the agent's snapshot of them.
+    fn tools(&self, text: &str) -> Result<(), Vec<String>>;
 }
 
 /// What a gate judges.

@@ -1,5 +1,7 @@
 //! The `snapshot` gate: the outline of every run against what was accepted.
 
+mod tools;
+
 use mcptest_suite::model::{Segment, Target};
 use mcptest_suite::read::read_target;
 use mcptest_suite::{Diagnostic, Node, escape_line};
@@ -9,9 +11,10 @@ use super::block::Block;
 use super::form::Own;
 use super::key::{Key, Keyed};
 use super::table::GateEntry;
-use super::{Criterion, Input, Judgement, Options};
+use super::{Criterion, Input, Judgement, Options, named, scope};
 use crate::render::{Evidence, Finding};
 use crate::trace::{Trace, canonical_json};
+use tools::OfferedTools;
 
 pub(super) const ENTRY: GateEntry = GateEntry::its_own::<Snapshot>();
 
@@ -23,6 +26,8 @@ const BLANK: &str = "<redacted>";
 pub(super) struct Snapshot {
     /// Whether the closing message is part of the outline.
     final_response: bool,
+    /// Whether the offered tools are a snapshot of their own.
+    tools: bool,
     /// Places to blank.
     redact: Vec<Target>,
 }
@@ -42,6 +47,8 @@ impl Keyed for Snapshot {
             &mut snapshot.final_response
         })
         .says("Whether the closing message is part of the outline."),
+        Key::flag("tools", |snapshot: &mut Self| &mut snapshot.tools)
+            .says("Whether the tools that the runs were offered are a snapshot of their own."),
         Key::form(
             "redact",
             &Own {
@@ -88,20 +95,47 @@ impl Criterion for Snapshot {
             .help("mend the path, or remove it: the outline has calls, arguments, errors and the stop reason");
             findings.push(Finding::new(problem));
         }
-        if let Err(details) = input.snapshots.outline(&text) {
-            let mut details = details.into_iter();
-            let what = details.next().unwrap_or_default();
-            let mut problem = Diagnostic::at(
-                input.declared.span,
-                format!("`snapshot` does not hold: {what}"),
-            );
-            problem.helps.extend(details.next());
-            let finding = Finding::new(problem);
-            findings
-                .push(details.fold(finding, |finding, text| finding.show(Evidence::Text(text))));
+        let mut notes = Vec::new();
+        let refused = input.snapshots.outline(&text).err();
+        findings.extend(refused.map(|details| differs(input, details)));
+        if self.tools {
+            let tools = OfferedTools::of(input.runs);
+            notes = tools.notes();
+            findings.extend(unlisted(input, &tools.unlisted));
+            // What not all recordings say is nothing to accept.
+            if tools.unlisted.is_empty() {
+                let refused = input.snapshots.tools(&tools.text()).err();
+                findings.extend(refused.map(|details| differs(input, details)));
+            }
         }
-        findings.into()
+        Judgement {
+            notes,
+            ..findings.into()
+        }
     }
+}
+
+/// A snapshot that says something else: what is different, what to do next, and what shows it.
+fn differs(input: &Input<'_>, details: Vec<String>) -> Finding {
+    let mut details = details.into_iter();
+    let what = details.next().unwrap_or_default();
+    let message = format!("`snapshot` does not hold: {what}");
+    let mut problem = Diagnostic::at(input.declared.span, message);
+    problem.helps.extend(details.next());
+    let finding = Finding::new(problem);
+    details.fold(finding, |finding, text| finding.show(Evidence::Text(text)))
+}
+
+/// Runs whose recordings do not list their tools.
+fn unlisted(input: &Input<'_>, runs: &[usize]) -> Option<Finding> {
+    let scope = scope(runs.len(), input.runs.len());
+    let message = format!(
+        "`snapshot` does not hold{scope}: `tools: true` needs the tools that were offered, and the recording does not list them"
+    );
+    let problem = Diagnostic::at(input.declared.span, message)
+        .note(named("not listed in", input.runs, runs))
+        .help("record the runs again with what lists the tools (`tools` in the cassette), or take `tools: true` away");
+    (!runs.is_empty()).then(|| Finding::new(problem))
 }
 
 /// Blanks every place that a path leads to.
@@ -262,8 +296,8 @@ mod tests {
         let target = Target::parse(path, Span::default()).unwrap();
         blank(&mut envelope, &target.segments);
         let gate = Snapshot {
-            final_response: false,
             redact: Vec::new(),
+            ..Snapshot::default()
         };
         outline(0, &envelope, &gate)
     }

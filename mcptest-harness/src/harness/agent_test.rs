@@ -244,4 +244,8 @@ impl SnapshotStore for NoSnapshots {
     fn outline(&self, _: &str) -> Result<(), Vec<String>> {
         Ok(())
     }
+
+    fn tools(&self, _: &str) -> Result<(), Vec<String>> {
+        Ok(())
+    }
 }

@@ -181,6 +181,10 @@ impl SnapshotStore for CaseSnapshots {
     fn outline(&self, text: &str) -> Result<(), Refused> {
         self.compare("snapshot", text)
     }
+
+    fn tools(&self, text: &str) -> Result<(), Refused> {
+        self.compare("snapshot-tools", text)
+    }
 }
 
 /// The longest name of a snapshot, in bytes: file systems take 255, and a pending one has more.

@@ -8,6 +8,7 @@ mod faults;
 mod limits;
 mod money;
 mod narrative;
+mod offered_tools;
 mod reliability;
 mod session;
 mod stability;

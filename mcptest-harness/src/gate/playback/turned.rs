@@ -61,4 +61,8 @@ impl SnapshotStore for NoSnapshots {
     fn outline(&self, _: &str) -> Result<(), Vec<String>> {
         Ok(())
     }
+
+    fn tools(&self, _: &str) -> Result<(), Vec<String>> {
+        Ok(())
+    }
 }
