@@ -14,6 +14,7 @@ use super::energy::{self, Energy};
 use super::known_tools::{UnknownTools, errors_unknown};
 use super::recovery::Recovery;
 use super::reliability::Reliability;
+use super::sub_agent::SubAgent;
 use super::table::{GateEntry, entry};
 use super::targets;
 use super::trajectory::Plan;
@@ -32,6 +33,8 @@ pub(crate) struct ReadGate {
     pub(crate) span: Span,
     /// What must hold of its targets; empty for its default.
     pub(crate) expect: Vec<Check>,
+    /// The sub-agent whose calls alone are judged.
+    agent: Option<SubAgent>,
     /// Its options, which say nothing of what makes their verdict worthless.
     pub(super) gate: Box<dyn Criterion>,
 }
@@ -43,6 +46,7 @@ impl ReadGate {
             kind: GateKind::Playback,
             span,
             expect: Vec::new(),
+            agent: None,
             gate: Box::new(RunByRun {
                 gate: PlaybackOptions::usual(),
                 limits: Vec::new(),
@@ -52,11 +56,15 @@ impl ReadGate {
 
     /// Judges the runs. It fails where it, or a gate that it counts, names tools that nobody knows.
     pub(crate) fn judge(&self, input: &Input<'_>) -> Judgement {
-        let mut judgement = self.gate.judge(&input.of(self));
+        let mut judgement = self.of_agent(input, |input| self.gate.judge(input));
         let mut unknown = Vec::new();
         let mut rests_on_errors = false;
         for gate in self.with_counted(input.gates) {
             unknown.extend(gate.unknown_tools(input).map(|tools| tools.finding()));
+            if let Some(agent) = &gate.agent {
+                unknown.extend(agent.missing(gate.kind, input.runs));
+                judgement.notes.extend(agent.note(input.runs));
+            }
             rests_on_errors |= entry(gate.kind).is_some_and(|entry| entry.rests_on_errors);
         }
         if rests_on_errors {
@@ -72,14 +80,38 @@ impl ReadGate {
 
     /// What a run, by its place, breaks of it; nothing for a gate that folds all runs together.
     pub(crate) fn broken_by(&self, input: &Input<'_>, run: usize) -> Option<Vec<Breach>> {
-        let broken = self.gate.broken_by(&input.of(self), run)?;
+        let of_run = Input {
+            runs: input.runs.get(run..=run)?,
+            ..*input
+        };
+        let broken = match &self.agent {
+            Some(_) => self.of_agent(&of_run, |input| self.gate.broken_by(input, 0))?,
+            None => self.gate.broken_by(&input.of(self), run)?,
+        };
         let unknown = self.unknown_tools(input).map(|tools| tools.breach());
-        Some(unknown.into_iter().chain(broken).collect())
+        let agent = self.agent.as_ref();
+        let missing = agent.and_then(|agent| agent.missing_breach(input.runs));
+        let before = missing.into_iter().chain(unknown);
+        Some(before.chain(broken).collect())
     }
 
     /// What its numbers were made of, also where it holds.
     pub(crate) fn explain(&self, input: &Input<'_>) -> Vec<Evidence> {
-        self.gate.explain(&input.of(self))
+        self.of_agent(input, |input| self.gate.explain(input))
+    }
+
+    /// What is made of the runs, or of the calls of the sub-agent that the gate names.
+    fn of_agent<T>(&self, input: &Input<'_>, make: impl FnOnce(&Input<'_>) -> T) -> T {
+        let own = input.of(self);
+        let Some(agent) = &self.agent else {
+            return make(&own);
+        };
+        let runs = agent.of_runs(input.runs);
+        make(&Input {
+            runs: &runs,
+            of_sub_agent: true,
+            ..own
+        })
     }
 
     /// The tools that it names and nobody knows.
@@ -281,6 +313,7 @@ fn gate(
     let place = (node, span);
     let mut block = Block::open(place, kind.quoted(), agent, compiler, problems)?;
     let before = block.problems.noted();
+    let agent = SubAgent::read(kind, &mut block);
     let gate = (entry.read)(&mut block);
     let expect = expect(kind, entry, &mut block);
     if let Some(gate) = gate.as_ref().filter(|_| block.problems.noted() == before) {
@@ -291,6 +324,7 @@ fn gate(
         kind,
         span,
         expect,
+        agent,
         gate: gate?,
     })
 }

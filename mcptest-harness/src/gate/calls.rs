@@ -24,6 +24,8 @@ impl Options for CallLimits {
 
     // It has no default.
     const CALIBRATED_BY: Option<&'static str> = None;
+
+    const JUDGES_CALLS: bool = true;
 }
 
 const MAX_USD: Key<CallLimits> = Key::number("max_usd", Range::Above0, |limits: &mut CallLimits| {
@@ -117,8 +119,12 @@ impl EachRun for CallLimits {
 
     const DEFAULT: &'static [Threshold] = &[];
 
-    fn score(&self, _input: &Input<'_>, run: &Run) -> Result<RunScore<CallCounts>, Box<Breach>> {
-        let counts = count_calls_with(&run.trace, &run.model, &self.prices);
+    fn score(&self, input: &Input<'_>, run: &Run) -> Result<RunScore<CallCounts>, Box<Breach>> {
+        let mut counts = count_calls_with(&run.trace, &run.model, &self.prices);
+        if input.of_sub_agent {
+            // Its calls may tell of model calls, and not of how many were its own.
+            counts.steps = None;
+        }
         Ok(RunScore::of(counts))
     }
 

@@ -27,6 +27,8 @@ impl Options for Flow {
     // Its default is that nothing leaks at all.
     const CALIBRATED_BY: Option<&'static str> = None;
 
+    const JUDGES_CALLS: bool = true;
+
     const LIST: Option<&'static str> = Some("entries");
 
     fn tool_patterns(&self) -> Vec<ToolPattern> {

@@ -35,6 +35,7 @@ mod snapshot;
 mod some_runs;
 mod stability;
 mod stale;
+mod sub_agent;
 mod table;
 mod targets;
 #[cfg(test)]
@@ -98,6 +99,8 @@ pub(crate) struct Input<'a> {
     pub(crate) declared: Declared<'a>,
     /// The runs that are judged; never empty.
     pub(crate) runs: &'a [Run],
+    /// Whether these have the calls of one sub-agent alone.
+    pub(crate) of_sub_agent: bool,
     /// The agent's recorded runs, which say what tools it has; where others are judged, not those.
     pub(crate) recorded: &'a [Run],
     /// The tools that the recorded runs show, once a gate has asked for them.
@@ -275,6 +278,9 @@ pub(crate) trait Options: Keyed + fmt::Debug + Send + Sync {
 
     /// Whether the verdict rests on which results are errors.
     const RESTS_ON_ERRORS: bool = false;
+
+    /// Whether it judges calls with their results and nothing else, so that those of one sub-agent can be judged.
+    const JUDGES_CALLS: bool = false;
 }
 
 /// What a gate makes of one run.

@@ -10,6 +10,9 @@ use super::key::{OptionInfo, options_of, schema_of};
 use super::{AllRuns, Criterion, EachRun, Options};
 use crate::eval::{Measure, Metrics};
 
+/// The key that names a sub-agent, in the block of a gate that judges calls and nothing else.
+pub(super) const AGENT: &str = "agent";
+
 /// What is known of a gate before any suite is read.
 pub(super) struct GateEntry {
     pub(super) says: &'static str,
@@ -22,6 +25,8 @@ pub(super) struct GateEntry {
     pub(super) each_run: bool,
     /// Whether its verdict rests on which results are errors.
     pub(super) rests_on_errors: bool,
+    /// Whether it judges calls and nothing else.
+    judges_calls: bool,
     pub(super) read: Read,
     schema: fn() -> Value,
     options: fn(&[&'static str]) -> Vec<OptionInfo>,
@@ -62,6 +67,7 @@ impl GateEntry {
             list: G::LIST,
             each_run: false,
             rests_on_errors: G::RESTS_ON_ERRORS,
+            judges_calls: G::JUDGES_CALLS,
             read,
             schema: schema_of::<G>,
             options: options_of::<G>,
@@ -99,6 +105,12 @@ pub(crate) fn measure(name: &str) -> Option<&'static Measure> {
 pub(super) fn judging_each_run() -> impl Iterator<Item = GateKind> + Clone {
     let each = TABLE.iter().filter(|(_, entry)| entry.each_run);
     each.map(|(kind, _)| *kind)
+}
+
+/// The kinds that judge calls and nothing else.
+pub(super) fn judging_calls() -> impl Iterator<Item = GateKind> + Clone {
+    let calls = TABLE.iter().filter(|(_, entry)| entry.judges_calls);
+    calls.map(|(kind, _)| *kind)
 }
 
 /// What can be known of a gate without a suite: its keys, its targets, what it asks.
@@ -159,6 +171,12 @@ fn schema(kind: GateKind, entry: &GateEntry) -> Value {
         schema["type"] = json!(["object", "array"]);
         schema["items"] = json!({ "$ref": item });
         schema["minItems"] = 1.into();
+    }
+    if entry.judges_calls {
+        schema["properties"][AGENT] = json!({
+            "description": "The sub-agent (`agent_id` of its calls) whose calls alone are judged; those of all agents without it.",
+            "type": ["string", "number"],
+        });
     }
     if !entry.targets.is_empty() {
         let lines = entry.targets.iter();

@@ -53,6 +53,8 @@ impl Options for Plan {
     // Its default is a yes or no.
     const CALIBRATED_BY: Option<&'static str> = None;
 
+    const JUDGES_CALLS: bool = true;
+
     const RESTS_ON_ERRORS: bool = true;
 
     fn tools(&self) -> Vec<&str> {

@@ -28,6 +28,8 @@ impl Options for Axes {
     // Its default is 100 percent, which is what a plan asks.
     const CALIBRATED_BY: Option<&'static str> = None;
 
+    const JUDGES_CALLS: bool = true;
+
     fn unasked(&self) -> Vec<(&'static str, &'static str)> {
         let axes = [
             (DEPENDENCIES, "dependencies", self.dependencies.is_empty()),

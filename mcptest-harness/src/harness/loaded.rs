@@ -396,6 +396,7 @@ impl LoadedSuite {
                 expect: &gates.expect,
             },
             runs: runs.runs(),
+            of_sub_agent: false,
             recorded: runs.runs(),
             known_tools: runs.known_tools(),
             snapshots,

@@ -12,6 +12,7 @@ mod offered_tools;
 mod reliability;
 mod session;
 mod stability;
+mod sub_agents;
 mod targets;
 mod verdicts;
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::text::cut;
 
@@ -71,7 +71,8 @@ pub struct Run {
 
 impl Run {
     /// What target paths start from: the recorded trace with everything in it, plus `outcome`,
-    /// `signals`, `tool_names`, `successful_tool_names`, `redundant_tool_calls` and `truncated`. Three things are filled in,
+    /// `signals`, `tool_names`, `successful_tool_names`, `redundant_tool_calls`, `truncated`, and `agents` where sub-agents
+    /// called tools. Three things are filled in,
     /// so that assertions see what the metrics see: `tool_calls[n].args` is `{}` where there are none,
     /// `tool_results` has the order of the calls, `tool_results[n].is_error` is `true` where only MCP's
     /// `result.isError` says so, and
@@ -128,6 +129,17 @@ impl Run {
             recorded: Recorded::changed(envelope),
             trace,
         }
+    }
+
+    /// The run with the calls of one sub-agent alone: see [`Trace::of_sub_agent`].
+    #[must_use]
+    pub fn of_sub_agent(&self, agent_id: &str) -> Self {
+        let trace = self.trace.of_sub_agent(agent_id);
+        let make = |trace: &Trace, _: &dyn Fn(&str) -> bool| match json!(trace) {
+            Value::Object(root) => root,
+            _ => Map::new(),
+        };
+        self.changed(trace, Arc::new(make))
     }
 
     /// What is odd in the recording and refuses nothing, a line each: keys that look like one that came to the

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::canonical::without_null;
 use super::digest::Digest;
 use super::json::{Json, Object};
-use super::{OfferedTool, ReadOnlyTools, Tokens, ToolResult, Trace, parse};
+use super::{OfferedTool, ReadOnlyTools, Tokens, ToolResult, Trace, parse, sub_agent};
 
 /// A path into an envelope, as far as it is known before the envelope is.
 #[doc(hidden)]
@@ -338,33 +338,28 @@ fn says_errors(map: &Object<'_>) -> bool {
 }
 
 /// What the root of an agent's targets has that is in no recording.
-const COMPUTED: [&str; 4] = [
+const COMPUTED: [&str; 5] = [
     "tool_names",
     "successful_tool_names",
     "redundant_tool_calls",
     "truncated",
+    "agents",
 ];
 
 /// With what is computed, where it is wanted.
 fn computed(mut root: Map<String, Value>, run: Parts<'_>, wanted: Wanted<'_>) -> Value {
     let trace = run.trace;
     let tools = || ReadOnlyTools::new(run.tools.into_iter().flatten(), [], []);
-    let computed: [&dyn Fn() -> Value; COMPUTED.len()] = [
-        &|| {
-            let calls = trace.tool_calls.iter();
-            calls.map(|call| json!(call.name)).collect()
-        },
-        &|| {
-            let calls = trace.tool_calls.iter().zip(trace.results_by_call());
-            let successful = calls.filter(|(_, result)| result.is_some_and(|it| !it.is_error));
-            successful.map(|(call, _)| json!(call.name)).collect()
-        },
-        &|| json!(trace.redundant_among(&tools())),
-        &|| json!(trace.truncated()),
+    let computed: [&dyn Fn() -> Option<Value>; COMPUTED.len()] = [
+        &|| Some(sub_agent::tool_names(trace)),
+        &|| Some(sub_agent::successful_tool_names(trace)),
+        &|| Some(json!(trace.redundant_among(&tools()))),
+        &|| Some(json!(trace.truncated())),
+        &|| sub_agent::targets(trace),
     ];
     for (key, compute) in COMPUTED.into_iter().zip(computed) {
-        if wanted(key) {
-            root.insert(key.to_owned(), compute());
+        if let Some(value) = wanted(key).then(compute).flatten() {
+            root.insert(key.to_owned(), value);
         }
     }
     Value::Object(root)

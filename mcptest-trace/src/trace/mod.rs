@@ -31,6 +31,7 @@ mod read;
 mod reader;
 pub(crate) mod responses;
 mod score;
+mod sub_agent;
 #[cfg(test)]
 mod tests;
 mod tool_name;

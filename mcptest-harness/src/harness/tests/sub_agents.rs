@@ -1,0 +1,159 @@
+//! `agent: NAME` of a gate, and `agents` in targets.
+
+use serde_json::{Value, json};
+
+use super::{calls, failure, holds, judge, judge_runs, shows};
+
+/// A run whose calls are by these sub-agents; an empty name is the agent itself.
+fn run(made: &[(&str, &str)]) -> Value {
+    let names: Vec<&str> = made.iter().map(|(_, tool)| *tool).collect();
+    let mut trace = calls(&names);
+    for (place, (agent, _)) in made.iter().enumerate() {
+        if !agent.is_empty() {
+            trace["tool_calls"][place]["agent_id"] = json!(agent);
+        }
+    }
+    trace["conversation"]["steps"] = json!([{ "prompt": 900, "completion": 10 }]);
+    trace["conversation"]["duration_ms"] = json!(70);
+    trace
+}
+
+fn team() -> Value {
+    run(&[
+        ("", "plan"),
+        ("researcher", "search"),
+        ("writer", "write"),
+        ("researcher", "read"),
+        ("", "send"),
+    ])
+}
+
+#[test]
+fn a_gate_judges_the_calls_of_one_sub_agent() {
+    let both = [
+        "calls: { agent: researcher, max: 2 }",
+        "trajectory: { agent: researcher, mode: strict, calls: [{ name: search }, { name: read }] }",
+        "trajectory_axes: { agent: researcher, order: [{ first: search, second: read }] }",
+        "golden_path: { agent: writer, calls: [write] }",
+        "flow: { agent: researcher, entries: [{ from: [search], to: [read] }] }",
+    ];
+    for block in both {
+        holds(judge(&format!("  {block}\n"), &[team(), team()]));
+        let whole = block
+            .replacen("agent: researcher, ", "", 1)
+            .replacen("agent: writer, ", "", 1);
+        let is_broken = judge(&format!("  {whole}\n"), &[team()]);
+        let is_broken = is_broken.iter().any(|(_, failure)| failure.is_some());
+        let of_order = whole.starts_with("trajectory_axes") || whole.starts_with("flow");
+        assert_eq!(is_broken, !of_order, "{whole}");
+    }
+    // What another did is no excuse.
+    failure(judge("  calls: { agent: researcher, max: 1 }\n", &[team()]));
+    let order =
+        "  trajectory_axes: { agent: researcher, order: [{ first: plan, second: read }] }\n";
+    failure(judge(order, &[team()]));
+}
+
+#[test]
+fn what_is_known_of_the_whole_run_alone_is_within_no_limit_of_a_part() {
+    for limit in [
+        "max_steps: 100",
+        "max_tokens: 1000000",
+        "max_ms: 1000000",
+        "max_usd: 100",
+    ] {
+        let mut made = team();
+        // Some recorders say of each call which model call made it.
+        for call in made["tool_calls"].as_array_mut().unwrap() {
+            call["step"] = json!(0);
+        }
+        let top = "prices: { m: { prompt: 1, completion: 1 } }\n";
+        let runs = [json!({ "trace": made })];
+        holds(judge_runs(top, &format!("  calls: {{ {limit} }}\n"), &runs));
+        let of_part = format!("  calls: {{ agent: researcher, {limit} }}\n");
+        let text = failure(judge_runs(top, &of_part, &runs));
+        assert!(text.contains("so nothing was judged"), "{text}");
+    }
+}
+
+#[test]
+fn a_sub_agent_that_no_run_has_fails() {
+    let named = |name: &str| format!("  calls: {{ agent: {name}, max: 9 }}\n");
+    shows!(
+        "sub_agent_misspelt",
+        judge(&named("reseacher"), &[team(), team()])
+    );
+    let other = failure(judge(&named("editor"), &[team()]));
+    assert!(
+        other.contains("name one of them: `researcher`, `writer`"),
+        "{other}"
+    );
+    let none = failure(judge(&named("editor"), &[calls(&["find"])]));
+    assert!(none.contains("no call names one (`agent_id`)"), "{none}");
+    // Counted by `reliability`, no run of it passes.
+    let counted = named("editor")
+        + "  reliability: { outcome: calls, expect: [{ target: reliability.pass_rate, matcher: { min: 50 } }] }\n";
+    let text = failure(judge(&counted, &[team(), team()]));
+    assert!(
+        text.contains("no run has a call of the sub-agent `editor`"),
+        "{text}"
+    );
+}
+
+#[test]
+fn reliability_counts_what_a_gate_makes_of_a_sub_agent() {
+    let busy = run(&[
+        ("researcher", "search"),
+        ("researcher", "search"),
+        ("", "send"),
+    ]);
+    let counted = "  calls: { agent: researcher, max: 1 }\n  reliability: { outcome: calls, expect: [{ target: reliability.pass_rate, matcher: { exact: 50 } }] }\n";
+    let calm = run(&[("researcher", "search"), ("", "send"), ("", "send")]);
+    holds(judge(counted, &[calm, busy]));
+}
+
+#[test]
+fn a_run_without_the_sub_agent_is_told() {
+    let alone = run(&[("", "plan")]);
+    let verdicts = super::verdicts(
+        "",
+        "  calls: { agent: researcher, max: 2 }\n",
+        &[json!({ "trace": team() }), json!({ "trace": alone })],
+        false,
+    );
+    let shown = format!("{verdicts:?}");
+    let note = "the sub-agent `researcher` made no call, so none was judged, in run 2";
+    assert!(shown.contains(note), "{shown}");
+}
+
+#[test]
+fn targets_lead_to_one_sub_agent() {
+    let expect = |target: &str, matcher: &str| {
+        format!("  expect: [{{ target: '{target}', matcher: {matcher} }}]\n")
+    };
+    holds(judge(
+        &expect("agents.researcher.tool_names", "{ exact: [search, read] }"),
+        &[team()],
+    ));
+    holds(judge(
+        &expect("agents[*].agent_id", "{ exact: [researcher, writer] }"),
+        &[team()],
+    ));
+    holds(judge(
+        &expect("agents[-1].tool_calls[0].name", "{ exact: write }"),
+        &[team()],
+    ));
+    let misspelt = failure(judge(
+        &expect("agents.reseacher.tool_names", "{ exact: [search] }"),
+        &[team()],
+    ));
+    assert!(
+        misspelt.contains("did you mean `agents.researcher.tool_names`?"),
+        "{misspelt}"
+    );
+    // Without sub-agents there is nothing to hold, also under `not`.
+    failure(judge(
+        &expect("agents.a.tool_names", "{ not: { exact: [x] } }"),
+        &[calls(&["x"])],
+    ));
+}
