@@ -7,6 +7,7 @@ use mcptest_suite::model::Segment;
 use serde_json::Value;
 
 use super::compile::as_number;
+use super::resolve::leads_to_scores;
 use super::{Check, Unresolved, resolve};
 use crate::text::normalised;
 
@@ -54,6 +55,12 @@ impl Check {
                 });
             }
         };
+        if let Value::Array(scores) = &*value
+            && leads_to_scores(&self.target)
+            && !self.matcher.has_snapshot()
+        {
+            return self.judge_each(scores, snapshot);
+        }
         let named =
             |own: Option<&str>, value: &_| snapshot(own.unwrap_or(self.snapshot_name()), value);
         let verdict = if self.flag {
@@ -70,6 +77,31 @@ impl Check {
                 details: verdict.details(),
             }),
         }
+    }
+
+    /// Judges what several scores of one name say: it must hold of each of them.
+    fn judge_each<'v>(&self, scores: &[Value], snapshot: &Snapshots<'_>) -> CheckOutcome<'v> {
+        for score in scores {
+            match self
+                .matcher
+                .judge(score, &|_, value| snapshot(self.snapshot_name(), value))
+            {
+                MatcherVerdict::Holds => {}
+                MatcherVerdict::Undecided(name) => return CheckOutcome::Undecided(name),
+                verdict => {
+                    let mut details = verdict.details();
+                    let all = Value::from(scores.to_vec());
+                    details.push(format!(
+                        "the scores of this name are {all}, and each must hold"
+                    ));
+                    return CheckOutcome::Fails(Mismatch {
+                        found: Found::Value(Cow::Owned(score.clone())),
+                        details,
+                    });
+                }
+            }
+        }
+        CheckOutcome::Holds
     }
 
     /// A snapshot without a name of its own is named after its assertion, else its target.

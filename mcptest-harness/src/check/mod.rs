@@ -18,6 +18,7 @@ mod tests;
 pub(crate) use compile::{Check, Compiler};
 pub(crate) use judge::{CheckOutcome, Found, Mismatch, Snapshots};
 
+pub(crate) use resolve::leads_to_scores;
 pub use resolve::{Unresolved, resolve};
 pub use schema::Schema;
 pub use target::{TargetProblem, target};

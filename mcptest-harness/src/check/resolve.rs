@@ -47,6 +47,9 @@ impl fmt::Display for Unresolved {
 ///
 /// `agents` is a list, and `agents.NAME` is the sub-agent of that name in it.
 ///
+/// `scores` is one too, and `scores.NAME` is the value of the score of that name, or the list of those values where
+/// several have it.
+///
 /// `[*]` collects what the rest of the path finds in each element into a list. Elements that lack
 /// it are left out; a list that is not empty and in which no element has it does not resolve, also
 /// where lists without elements lie beside it. A key `length` that an object does not have itself counts a list's elements, an object's keys or a
@@ -118,6 +121,25 @@ fn walk<'v>(target: &Target, step: usize, value: &'v Value) -> Result<Reached<'v
         (Segment::Key(key), Value::Object(map)) if map.contains_key(key) => {
             walk(target, step + 1, &map[key])
         }
+        (Segment::Key(name), Value::Array(scores))
+            if of_scores(target, step) && name != "length" =>
+        {
+            let mut found = Vec::new();
+            for score in scores.iter().filter(|score| score["name"] == name.as_str()) {
+                found.push(match target.segments.get(step + 1) {
+                    None => Cow::Borrowed(&score["value"]),
+                    Some(_) => walk(target, step + 1, score)?.value,
+                });
+            }
+            match found.len() {
+                0 => nowhere(),
+                1 => Ok(reached(found.remove(0))),
+                _ => {
+                    let found = found.into_iter().map(Cow::into_owned);
+                    Ok(reached(Cow::Owned(found.collect())))
+                }
+            }
+        }
         (Segment::Key(key), Value::Array(agents)) if of_agents(target, step) && key != "length" => {
             let mut agents = agents.iter();
             match agents.find(|agent| agent["agent_id"] == key.as_str()) {
@@ -133,6 +155,17 @@ fn walk<'v>(target: &Target, step: usize, value: &'v Value) -> Result<Reached<'v
         }
         _ => nowhere(),
     }
+}
+
+/// Whether a step leads from the list of scores, which have names.
+fn of_scores(target: &Target, step: usize) -> bool {
+    step == 1 && matches!(&target.segments[0], Segment::Key(key) if key == "scores")
+}
+
+/// Whether a path leads to what all scores of one name say.
+pub(crate) fn leads_to_scores(target: &Target) -> bool {
+    let named = matches!(target.segments.get(1), Some(Segment::Key(key)) if key != "length");
+    named && of_scores(target, 1)
 }
 
 /// Whether a step leads from the list of sub-agents, which have names.
@@ -225,9 +258,14 @@ fn missing(target: &Target, step: usize, value: &Value) -> Unresolved {
             let names = agents.iter().map(|agent| agent["agent_id"].as_str());
             names.flatten().collect()
         }
+        Value::Array(scores) if of_scores(target, step) => {
+            let names = scores.iter().map(|score| score["name"].as_str());
+            names.flatten().collect()
+        }
         _ => Vec::new(),
     };
     keys.sort_unstable();
+    keys.dedup();
     let present = match value {
         Value::Object(_) if keys.is_empty() => "it is an empty object".to_owned(),
         Value::Object(_) => format!("it has {}", listed(&keys)),

@@ -108,6 +108,7 @@ pub(crate) enum Range {
     Above0,
     UpTo(f64),
     AtLeast0,
+    Any,
 }
 
 impl<O> Key<O> {
@@ -133,6 +134,11 @@ impl<O> Key<O> {
 
     pub(super) const fn number(name: &'static str, range: Range, at: At<O, f64>) -> Self {
         Self::of(name, Takes::Number(range, at))
+    }
+
+    /// A number, be it below 0 or not.
+    pub(super) const fn any_number(name: &'static str, at: At<O, f64>) -> Self {
+        Self::number(name, Range::Any, at)
     }
 
     pub(super) const fn text(name: &'static str, at: At<O, String>) -> Self {
@@ -255,6 +261,7 @@ impl<O> Key<O> {
                     Range::Above0 => problems.positive(node),
                     Range::UpTo(most) => problems.number(node, 0.0, *most),
                     Range::AtLeast0 => problems.number(node, 0.0, f64::INFINITY),
+                    Range::Any => problems.any_number(node),
                 };
                 self.limit(block, number);
                 put(at(options), number)
@@ -376,6 +383,7 @@ impl Range {
             Self::Above0 => json!({ "type": "number", "exclusiveMinimum": 0 }),
             Self::UpTo(most) => json!({ "type": "number", "minimum": 0, "maximum": whole(most) }),
             Self::AtLeast0 => json!({ "type": "number", "minimum": 0 }),
+            Self::Any => json!({ "type": "number" }),
         }
     }
 }

@@ -1,10 +1,13 @@
 //! The `reliability` gate: how often does the agent succeed, and how sure can one be?
 
+mod scored;
+
 use mcptest_suite::model::GateKind;
 use mcptest_suite::read::{DeclaredAgent, Expects, Problems};
 use mcptest_suite::{Diagnostic, Node, Span, nearest};
 use serde_json::{Value, json};
 
+use self::scored::{Scored, Thresholds};
 use super::block::Block;
 use super::expect::no_items;
 use super::expectation::CheckVerdicts;
@@ -23,12 +26,13 @@ pub(super) const ENTRY: GateEntry = GateEntry::all_runs::<Reliability>();
 
 /// What may be an outcome.
 const OUTCOMES: &str =
-    "`expect`, `recorded`, or a gate of this agent that judges one run at a time";
+    "`expect`, `recorded`, `scores.NAME`, or a gate of this agent that judges one run at a time";
 
 /// What makes a run a pass, and how surely the rate must be known.
 #[derive(Debug, Clone)]
 pub(crate) struct Reliability {
     pub(super) outcome: Successes,
+    thresholds: Thresholds,
     confidence: Confidence,
     /// The half-width the pass rate must be known to, in percent.
     half_width: Option<f64>,
@@ -41,6 +45,8 @@ pub(super) enum Successes {
     Judged { expect: bool, gates: Vec<GateKind> },
     /// The cassette's `outcome.passed`.
     Recorded,
+    /// The scores of this name.
+    Scored(String),
 }
 
 /// What may stand at `outcome`, for editors.
@@ -48,9 +54,10 @@ fn outcomes() -> Value {
     let words = ["expect", "recorded"].into_iter();
     let words = words.chain(judging_each_run().map(GateKind::name));
     let word = json!({ "enum": words.collect::<Vec<_>>() });
+    let score = json!({ "type": "string", "pattern": "^scores[.\\[]" });
     json!({
         "default": "expect",
-        "anyOf": [word, { "type": "array", "minItems": 1, "items": word }],
+        "anyOf": [word, score, { "type": "array", "minItems": 1, "items": { "anyOf": [word, score] } }],
     })
 }
 
@@ -72,10 +79,22 @@ const OUTCOME: Key<Reliability> = Key::form(
     },
 )
 .says(
-    "What makes a run a pass: `expect`, `recorded`, or a list of `expect` and \
+    "What makes a run a pass: `expect`, `recorded`, `scores.NAME`, or a list of `expect` and \
      per-run gates. What it counts is judged by this gate alone: the agent's own \
      case, and the gates' cases, are ignored with that reason.",
 );
+
+const MIN_SCORE: Key<Reliability> = Key::any_number("min_score", |gate: &mut Reliability| {
+    &mut gate.thresholds.min_score
+})
+.says(
+    "With `outcome: scores.NAME`: the least value of a score that does not say itself whether the run passed.",
+);
+
+const MAX_SCORE: Key<Reliability> = Key::any_number("max_score", |gate: &mut Reliability| {
+    &mut gate.thresholds.max_score
+})
+.says("With `outcome: scores.NAME`: the most of such a score, where less is better.");
 
 impl Keyed for Reliability {
     const KEYS: &'static [Key<Self>] = &[
@@ -98,6 +117,8 @@ impl Keyed for Reliability {
             },
         )
         .says("The half-width the pass rate must be known to, in percent; too few runs fail."),
+        MIN_SCORE,
+        MAX_SCORE,
     ];
 
     fn usual() -> Self {
@@ -106,12 +127,14 @@ impl Keyed for Reliability {
                 expect: true,
                 gates: Vec::new(),
             },
+            thresholds: Thresholds::default(),
             confidence: Confidence::default(),
             half_width: None,
         }
     }
 
     fn check(&mut self, block: &mut Block<'_, '_>, whole: bool) -> bool {
+        self.refuse_thresholds(block);
         if block.has(&OUTCOME) || block.agent.expects == Expects::Something {
             return whole;
         }
@@ -185,6 +208,9 @@ fn successes(node: &Node, agent: &DeclaredAgent<'_>, problems: &mut Problems) ->
     if alone.text() == Some("recorded") {
         return Some(Successes::Recorded);
     }
+    if let Some(score) = scored::read(alone, problems) {
+        return score.map(Successes::Scored);
+    }
     let single = std::slice::from_ref(node);
     let items = if node.text().is_some() {
         single
@@ -206,6 +232,13 @@ fn successes(node: &Node, agent: &DeclaredAgent<'_>, problems: &mut Problems) ->
                     "`recorded` stands alone: it replaces every judgement",
                 )
                 .help("write `outcome: recorded`, or leave it out here"),
+            ),
+            (name, None) if name.starts_with("scores.") => problems.push(
+                Diagnostic::at(
+                    word.span,
+                    format!("`{name}` stands alone: it replaces every judgement"),
+                )
+                .help(format!("write `outcome: {name}`, or leave it out here")),
             ),
             (_, Some(kind)) if agent.gates.contains(&kind) => gates.push(kind),
             (name, Some(_)) => problems.push(
@@ -267,11 +300,12 @@ impl AllRuns for Reliability {
         let runs = 0..input.runs.len();
         let verdicts = runs.map(|run| verdict(self, input, run, expected.next()));
         let verdicts: Vec<CountedRun> = verdicts.collect();
-        let unknown = verdicts.iter().enumerate();
-        let unknown = unknown.filter(|(_, verdict)| **verdict == CountedRun::Unknown);
-        let breaches = unknown.map(|(index, _)| {
-            let asks = "`outcome: recorded` needs `outcome.passed` in every recording";
-            Breach::new(Cause::Gate(asks.to_owned()), "none").in_run(index)
+        let breaches = verdicts.iter().enumerate().filter_map(|(index, verdict)| {
+            let CountedRun::Unknown { asks, found } = verdict else {
+                return None;
+            };
+            let breach = Breach::new(Cause::Gate(asks.clone()), found);
+            Some(breach.in_run(index))
         });
         let mut breaches: Vec<_> = breaches.collect();
         if verdicts
@@ -319,7 +353,7 @@ impl AllRuns for Reliability {
                 CountedRun::Pass => ("pass", String::new()),
                 CountedRun::OfNone => ("left out", "nothing was judged".to_owned()),
                 CountedRun::Fail(why) => ("FAIL", truncate(why, 140)),
-                CountedRun::Unknown => ("?", String::new()),
+                CountedRun::Unknown { found, .. } => ("?", found.clone()),
             };
             table.row([
                 (index + 1).to_string(),
@@ -356,7 +390,32 @@ impl Reliability {
     pub(super) fn gates(&self) -> &[GateKind] {
         match &self.outcome {
             Successes::Judged { gates, .. } => gates,
-            Successes::Recorded => &[],
+            Successes::Recorded | Successes::Scored(_) => &[],
+        }
+    }
+
+    /// Notes thresholds of scores where no score is asked, and those that no score is within.
+    fn refuse_thresholds(&self, block: &mut Block<'_, '_>) {
+        let stated = [&MIN_SCORE, &MAX_SCORE].map(|key| block.at(key));
+        if let (Some(least), Some(most)) = (self.thresholds.min_score, self.thresholds.max_score)
+            && least > most
+            && let [Some(node), _] = stated
+        {
+            let message = format!("no score is at least {least} and at most {most}");
+            let problem = Diagnostic::at(node.span, message);
+            block
+                .problems
+                .push(problem.help("make `min_score` the smaller one"));
+        }
+        if matches!(self.outcome, Successes::Scored(_)) {
+            return;
+        }
+        if let Some(node) = stated.into_iter().flatten().next() {
+            let message = "a threshold of scores is of no use where no score makes a run a pass";
+            let help = "add `outcome: scores.NAME`, or take the threshold away";
+            block
+                .problems
+                .push(Diagnostic::at(node.span, message).help(help));
         }
     }
 
@@ -399,8 +458,11 @@ enum CountedRun {
     OfNone,
     /// With the first thing it breaks.
     Fail(String),
-    /// The recording does not say.
-    Unknown,
+    /// The recording does not say: what is asked of it, and what it has.
+    Unknown {
+        asks: String,
+        found: String,
+    },
 }
 
 /// What becomes of a run; `expected` where `expect:` is counted.
@@ -415,7 +477,18 @@ fn verdict(
             return match input.runs[run].outcome.and_then(|outcome| outcome.passed) {
                 Some(true) => CountedRun::Pass,
                 Some(false) => CountedRun::Fail("recorded as failed".to_owned()),
-                None => CountedRun::Unknown,
+                None => CountedRun::Unknown {
+                    asks: "`outcome: recorded` needs `outcome.passed` in every recording"
+                        .to_owned(),
+                    found: "none".to_owned(),
+                },
+            };
+        }
+        Successes::Scored(name) => {
+            return match gate.thresholds.judge(name, &input.runs[run]) {
+                Scored::Pass => CountedRun::Pass,
+                Scored::Fail(why) => CountedRun::Fail(why),
+                Scored::Unknown { asks, found } => CountedRun::Unknown { asks, found },
             };
         }
         Successes::Judged { gates, .. } => gates,

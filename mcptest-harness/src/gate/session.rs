@@ -1,6 +1,6 @@
 //! The `session` gate: how bad was the worst moment, and how smooth was the whole?
 
-use mcptest_suite::Diagnostic;
+use mcptest_suite::{Diagnostic, escape_line};
 use serde_json::Value;
 
 use super::block::Block;
@@ -10,10 +10,11 @@ use super::table::GateEntry;
 use super::{AllRuns, Breach, Cause, Counts, Input, NotJudged, Options, Threshold, wide};
 use crate::eval::{
     NarrativeOptions, SessionReport, SessionScore, Weights, score_session, session_traces,
+    signals_of_scores,
 };
 use crate::render::Evidence;
 use crate::text::truncate_lines;
-use crate::trace::{Run, pretty_json};
+use crate::trace::{Run, Score, pretty_json};
 
 pub(super) const ENTRY: GateEntry = GateEntry::all_runs::<Session>();
 
@@ -112,7 +113,19 @@ impl AllRuns for Session {
         let usual = NarrativeOptions::default();
         let narrative = input.gates.options::<NarrativeOptions>();
         let narrative = narrative.unwrap_or(&usual);
-        let runs = input.runs.iter().map(|run| (&run.trace, run.signals));
+        let (mut runs, mut breaches) = (Vec::new(), Vec::new());
+        for (place, run) in input.runs.iter().enumerate() {
+            match signals_of_scores(&run.trace, run.signals) {
+                Ok(signals) => runs.push((&run.trace, signals)),
+                Err(score) => breaches.push(off_the_scale(&score).in_run(place)),
+            }
+        }
+        if !breaches.is_empty() {
+            return Err(NotJudged {
+                breaches,
+                evidence: Vec::new(),
+            });
+        }
         let derive = self.derive.then(|| (narrative, input.known_tools()));
         let traces = session_traces(runs, derive);
         let report = score_session(&traces, &self.weights);
@@ -150,6 +163,13 @@ impl AllRuns for Session {
     fn explain(&self, _input: &Input<'_>, report: &SessionReport) -> Vec<Evidence> {
         evidence(report)
     }
+}
+
+/// A score that is named like a signal and is none.
+fn off_the_scale(score: &Score) -> Breach {
+    let asks = format!("a score `{}` is a signal, from 0 to 1", score.name);
+    let found = format!("{} by `{}`", score.value, escape_line(&score.by));
+    Breach::new(Cause::Gate(asks), &found)
 }
 
 fn evidence(report: &SessionReport) -> Vec<Evidence> {

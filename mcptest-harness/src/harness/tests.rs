@@ -10,6 +10,7 @@ mod money;
 mod narrative;
 mod offered_tools;
 mod reliability;
+mod scores;
 mod session;
 mod stability;
 mod sub_agents;

@@ -140,6 +140,11 @@ impl Problems {
         self.number_that(node, &range, |number| (least..=most).contains(&number))
     }
 
+    /// Any number.
+    pub fn any_number(&mut self, node: &Node) -> Option<f64> {
+        self.number_that(node, "a number", f64::is_finite)
+    }
+
     /// A number above 0.
     pub fn positive(&mut self, node: &Node) -> Option<f64> {
         self.number_that(node, "a number above 0", |number| number > 0.0)

@@ -58,6 +58,7 @@ pub use reliability::{
 pub use session::{
     DerivedSignals, SessionReport, SessionScore, SessionTrace, Weights, agent_consistency,
     agent_reliability, derive_signals, score_session, session_traces, signals_of_evidence,
+    signals_of_scores,
 };
 pub use stability::{
     Dimensions, SUB_SCORE_TARGETS, SUB_SCORES, StabilityAcross, StabilityFloors, StabilityOptions,

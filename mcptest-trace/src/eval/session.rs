@@ -12,7 +12,7 @@ use crate::number::mean;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-pub use signals::{DerivedSignals, SessionTrace, Weights, derive_signals};
+pub use signals::{DerivedSignals, SessionTrace, Weights, derive_signals, signals_of_scores};
 use signals::{Risk, with_risks};
 pub use traces::{session_traces, signals_of_evidence};
 

@@ -80,6 +80,29 @@ fn a_sub_agent_is_found_by_its_name_or_its_place() {
 }
 
 #[test]
+fn a_score_is_found_by_its_name() {
+    let root = json!({ "scores": [
+        { "name": "helpful", "value": 4, "by": "ann", "passed": true },
+        { "name": "polite", "value": 0.5, "by": "ann" },
+        { "name": "helpful", "value": 2, "by": "gpt-5", "passed": false },
+        { "name": "a.b", "value": 1, "by": "ann" },
+    ] });
+    assert_eq!(at("scores.polite", &root), Ok(json!(0.5)));
+    assert_eq!(at("scores.helpful", &root), Ok(json!([4, 2])));
+    assert_eq!(at("scores.helpful.passed", &root), Ok(json!([true, false])));
+    assert_eq!(at(r#"scores["a.b"]"#, &root), Ok(json!(1)));
+    assert_eq!(at("scores[2].by", &root), Ok(json!("gpt-5")));
+    assert_eq!(at("scores.length", &root), Ok(json!(4)));
+    assert_eq!(
+        at("scores.helpfull", &root),
+        Err("`scores` has no `helpfull`: it has `a.b`, `helpful`, `polite`".to_owned())
+    );
+    assert!(at("scores.polite.passed", &root).is_err());
+    assert!(at("scores.helpful", &json!({ "scores": [] })).is_err());
+    assert!(at("scores.helpful", &json!({})).is_err());
+}
+
+#[test]
 fn a_wildcard_leaves_out_what_lacks_the_rest() {
     let root = json!({ "a": [{ "b": 1 }, { "c": 2 }], "e": [] });
     assert_eq!(at("a[*].b", &root), Ok(json!([1])));

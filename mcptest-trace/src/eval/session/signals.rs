@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::setters::setters;
-use crate::trace::Signals;
+use crate::trace::{Score, Signals, Trace};
 
 /// Heavier weights count as this one.
 const HEAVIEST: f64 = 1e9;
@@ -103,6 +103,57 @@ pub fn derive_signals(recorded: Signals, evidence: DerivedSignals) -> Signals {
         tool_correctness: recorded.tool_correctness.or(evidence.tool_correctness),
         coherence: recorded.coherence.or(evidence.coherence),
     }
+}
+
+/// The signals of a run: the scores of their names where it was scored so, else those that were recorded. Of several
+/// scores of one name the lowest counts.
+///
+/// ```
+/// use mcptest_trace::eval::signals_of_scores;
+/// use mcptest_trace::trace::{Score, Signals, Trace};
+///
+/// let mut run = Trace::default();
+/// run.scores = vec![Score::new("confidence", 0.9, "ann"), Score::new("confidence", 0.4, "gpt-5")];
+/// let recorded = Signals::default().with_confidence(1.0).with_coherence(0.8);
+/// let signals = signals_of_scores(&run, Some(recorded)).unwrap().unwrap();
+/// assert_eq!((signals.confidence, signals.coherence), (Some(0.4), Some(0.8)));
+///
+/// run.scores.push(Score::new("coherence", 4.0, "ann"));
+/// assert_eq!(signals_of_scores(&run, None).unwrap_err().value, 4.0);
+/// ```
+///
+/// # Errors
+///
+/// The first score of a signal that is not from 0 to 1: of another scale nobody knows what it says.
+pub fn signals_of_scores(
+    trace: &Trace,
+    recorded: Option<Signals>,
+) -> Result<Option<Signals>, Box<Score>> {
+    let lowest = |name: &str| {
+        let mut lowest: Option<f64> = None;
+        for score in trace.scores_named(name) {
+            if !(0.0..=1.0).contains(&score.value) {
+                return Err(Box::new(score.clone()));
+            }
+            let so_far = lowest.unwrap_or(1.0);
+            lowest = Some(so_far.min(score.value));
+        }
+        Ok(lowest)
+    };
+    let scored = Signals {
+        confidence: lowest("confidence")?,
+        loop_detection: lowest("loop_detection")?,
+        tool_correctness: lowest("tool_correctness")?,
+        coherence: lowest("coherence")?,
+    };
+    let stated = recorded.unwrap_or_default();
+    let both = Signals {
+        confidence: scored.confidence.or(stated.confidence),
+        loop_detection: scored.loop_detection.or(stated.loop_detection),
+        tool_correctness: scored.tool_correctness.or(stated.tool_correctness),
+        coherence: scored.coherence.or(stated.coherence),
+    };
+    Ok(Some(both).filter(|both| recorded.is_some() || *both != Signals::default()))
 }
 
 /// The risk behind one signal of one trace.
