@@ -42,13 +42,15 @@ mod tests {
     use serde_json::Value;
 
     /// Keys that speak of tools and name none, or bound what is no target by itself.
-    const OTHERS: [&str; 11] = [
+    const OTHERS: [&str; 13] = [
         "golden_path.penalize_backtracking",
         "golden_path.penalize_repeated_tools",
         "recovery.max_detection_ms",
         "recovery.max_recovery_ms",
-        "session.weights.tool_correctness",
+        "reliability.max_score",
+    "session.weights.tool_correctness",
         "snapshot.redact",
+    "snapshot.tools",
         "stability.turns",
         "trajectory.calls.server",
         "trajectory_axes.dependencies.arg",

@@ -62,7 +62,7 @@ impl ReadGate {
         for gate in self.with_counted(input.gates) {
             unknown.extend(gate.unknown_tools(input).map(|tools| tools.finding()));
             if let Some(agent) = &gate.agent {
-                unknown.extend(agent.missing(gate.kind, input.runs));
+                unknown.extend(agent.missing(gate.kind, input.recorded));
                 judgement.notes.extend(agent.note(input.runs));
             }
             rests_on_errors |= entry(gate.kind).is_some_and(|entry| entry.rests_on_errors);
@@ -90,7 +90,7 @@ impl ReadGate {
         };
         let unknown = self.unknown_tools(input).map(|tools| tools.breach());
         let agent = self.agent.as_ref();
-        let missing = agent.and_then(|agent| agent.missing_breach(input.runs));
+        let missing = agent.and_then(|agent| agent.missing_breach(input.recorded));
         let before = missing.into_iter().chain(unknown);
         Some(before.chain(broken).collect())
     }

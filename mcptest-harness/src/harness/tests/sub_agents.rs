@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{calls, failure, holds, judge, judge_runs, shows};
+use super::super::agent_test::AgentTest;
+use super::{calls, failure, holds, judge, judge_runs, loaded, shows};
+use crate::result::RunVerdict;
 
 /// A run whose calls are by these sub-agents; an empty name is the agent itself.
 fn run(made: &[(&str, &str)]) -> Value {
@@ -124,6 +126,18 @@ fn a_run_without_the_sub_agent_is_told() {
     let shown = format!("{verdicts:?}");
     let note = "the sub-agent `researcher` made no call, so none was judged, in run 2";
     assert!(shown.contains(note), "{shown}");
+}
+
+#[test]
+fn a_run_by_itself_is_judged_as_among_all() {
+    let agent = "  calls: { agent: researcher, max: 2 }\n";
+    let runs = [team(), run(&[("", "plan")])].map(|trace| json!({ "trace": trace }));
+    let (_folder, suite) = loaded("", agent, &runs);
+    let test = AgentTest::of("s", &suite, suite.subjects().next().unwrap());
+    let ask = test.asks()[0];
+    for run in test.runs().unwrap() {
+        assert_eq!(ask.of_run(run), Some(RunVerdict::Holds));
+    }
 }
 
 #[test]
