@@ -165,30 +165,8 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
         }
     };
     let roles: Vec<Role> = conversations.iter().enumerate().map(role).collect();
-    let mut notes = Vec::new();
     let own = &conversations[main];
-    let prompt = options.turns.first().map(|text| text.trim());
-    if prompt.is_some_and(|prompt| !prompt.is_empty() && !opening_holds(own, prompt)) {
-        notes.push("no conversation begins with the prompt: the first one is taken".to_owned());
-    }
-    let changed: Vec<Changed> = own.calls.iter().filter_map(|call| call.changed).collect();
-    if changed.contains(&Changed::Past) {
-        notes.push("the agent changed the past of its conversation (compaction)".to_owned());
-    }
-    if changed.contains(&Changed::LastAnswer) {
-        notes.push("the agent left out an answer and asked once more (retry)".to_owned());
-    }
-    let systems: BTreeSet<_> = own.calls.iter().map(|call| &call.asked.system).collect();
-    if systems.len() > 1 {
-        notes.push(format!(
-            "{} system prompts; the first one is kept",
-            systems.len()
-        ));
-    }
-    let others: usize = own.calls.iter().map(|call| call.said.others).sum();
-    if others > 0 {
-        notes.push(format!("{others} other choices left out"));
-    }
+    let mut notes = notes_of(own, options);
     let mcp = McpCalls::of(conversations, &roles, &options.mcp);
     let mut writing = Writing::new(options, &mcp);
     writing.write(conversations, &roles);
@@ -255,6 +233,34 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
         notes,
         asked_model,
     }
+}
+
+/// What must be known of the main conversation to read its run.
+fn notes_of(own: &Conversation, options: &RunOptions) -> Vec<String> {
+    let mut notes = Vec::new();
+    let prompt = options.turns.first().map(|text| text.trim());
+    if prompt.is_some_and(|prompt| !prompt.is_empty() && !opening_holds(own, prompt)) {
+        notes.push("no conversation begins with the prompt: the first one is taken".to_owned());
+    }
+    let changed: Vec<Changed> = own.calls.iter().filter_map(|call| call.changed).collect();
+    if changed.contains(&Changed::Past) {
+        notes.push("the agent changed the past of its conversation (compaction)".to_owned());
+    }
+    if changed.contains(&Changed::LastAnswer) {
+        notes.push("the agent left out an answer and asked once more (retry)".to_owned());
+    }
+    let systems: BTreeSet<_> = own.calls.iter().map(|call| &call.asked.system).collect();
+    if systems.len() > 1 {
+        notes.push(format!(
+            "{} system prompts; the first one is kept",
+            systems.len()
+        ));
+    }
+    let others: usize = own.calls.iter().map(|call| call.said.others).sum();
+    if others > 0 {
+        notes.push(format!("{others} other choices left out"));
+    }
+    notes
 }
 
 fn opening_holds(conversation: &Conversation, prompt: &str) -> bool {
