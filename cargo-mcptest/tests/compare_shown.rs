@@ -5,7 +5,6 @@ mod support;
 
 use std::fs;
 
-use mcptest_trace::eval::{CallCounts, Measure, Metrics as _};
 use serde_json::{Value, json};
 use support::four_agents::{AGENTS, four_agents, run};
 use support::mcptest;
@@ -96,18 +95,36 @@ fn time_is_a_cost_where_one_machine_recorded_both_sides() {
     }
 }
 
-/// What no run has is refused, and not taken for a cost of nobody.
+/// Money is compared by the prices of the suites, also with results that were kept.
 #[test]
-fn a_cost_is_a_target_that_there_is() {
+fn dollars_are_a_cost_where_a_suite_states_prices() {
     let folder = four_agents();
-    let said = mcptest(folder.path(), &["compare", "before", "--cost", "usd"]);
-    let is_known = |known: &Measure| known.name == "calls.usd";
-    if CallCounts::TARGETS.iter().any(is_known) {
-        // No suite of these states a price.
-        let said = said.exits(1);
-        assert!(!said.stdout.contains('×'), "{said}");
-    } else {
-        let unknown = "error: no run has the target `calls.usd`, which `--cost` asks for\n";
-        assert!(said.exits(2).stderr.contains(unknown));
+    let arguments = ["compare", "before", "--cost", "usd"];
+    let refused = mcptest(folder.path(), &arguments).exits(2);
+    assert!(
+        refused
+            .stderr
+            .contains("no suite states `prices`, so nobody knows what a run cost in dollars"),
+        "{refused}"
+    );
+    for (side, tokens) in [("before", 1000), ("suites", 2000)] {
+        for (agent, ..) in AGENTS {
+            for number in 1..=6_u64 {
+                let mut run = run(agent, "find", tokens + number, true, "go");
+                let own = &mut run["trace"]["conversation"]["tokens"];
+                own["completion"] = 100.into();
+                own["total"] = (tokens + number + 100).into();
+                let path = format!("{side}/cassettes/{agent}__m/run-{number}.json");
+                folder.write(&path, run.to_string());
+            }
+        }
     }
+    let suite = fs::read_to_string(folder.at("suites/desk.yml")).unwrap();
+    let priced = format!("prices: {{ m: {{ prompt: 2, completion: 10 }} }}\n{suite}");
+    folder.write("suites/desk.yml", priced);
+    let said = mcptest(folder.path(), &arguments).exits(1);
+    let told = words(&said.stdout);
+    // 1000 tokens for 2 dollars and 100 for 10 are 0.003 dollars; 2000 and 100 are 0.005.
+    assert!(told.contains("4 cost 67% more ("), "{said}");
+    assert!(told.contains("×1.67"), "{said}");
 }

@@ -20,8 +20,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use mcptest_suite::escape;
-use mcptest_trace::eval::{CallCounts, Metrics as _};
-use mcptest_trace::evidence::compare::{Comparison, ShownAgents, compare};
+use mcptest_trace::evidence::compare::{Comparison, CostKind, ShownAgents, compare};
 use mcptest_trace::text::{
     MarkdownBlock, escape_markdown, escape_markdown_but_code, joined, wrapped,
 };
@@ -179,10 +178,11 @@ impl Compared {
         how: &How,
     ) -> Result<Self, Failure> {
         let options = how.options();
-        let target = options.cost.target();
-        if !CallCounts::TARGETS.iter().any(|known| known.name == target) {
-            let unknown = format!("no run has the target `{target}`, which `--cost` asks for");
-            return Err(Failure::new(unknown).help("`--cost` tokens, steps, calls or ms"));
+        let mut suites = opened.suites.suites();
+        if options.cost == CostKind::Usd && suites.all(|(_, suite)| suite.prices.is_empty()) {
+            let unpriced = "no suite states `prices`, so nobody knows what a run cost in dollars";
+            let help = "add the dollars per million tokens of each model to the suites: `prices: { gpt-5: { prompt: 1.25, completion: 10 } }`";
+            return Err(Failure::new(unpriced).help(help));
         }
         let [baseline, candidate] = named.map(|named| Side::read(opened, named));
         let sides = [baseline?, candidate?];

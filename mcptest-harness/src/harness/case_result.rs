@@ -110,7 +110,9 @@ pub(super) fn about(suite: &LoadedSuite, case: &Case, context: &Context) -> Case
         result.recordings = recorded.recordings(suite.crate_dir()).to_vec();
         if matches!(case.kind, CaseKind::Agent(_)) {
             let runs = recorded.runs();
-            result.runs = runs.iter().map(result::run_facts).collect();
+            let prices = &suite.suite.prices;
+            let facts = runs.iter().map(|run| result::run_facts(run, prices));
+            result.runs = facts.collect();
             result.prompts = result::prompts(runs);
         }
     }

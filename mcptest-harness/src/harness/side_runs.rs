@@ -7,6 +7,7 @@ use mcptest_suite::escape_line;
 use mcptest_trace::evidence::compare::{
     AgentSamples, Behaviour, Cost, CostKind, RunSample, RunsOfSide, Sides,
 };
+use serde_json::json;
 use similar::{ChangeTag, TextDiff};
 
 use super::agent_test::AgentTest;
@@ -80,7 +81,7 @@ impl SideRuns {
             let texts = texts.map(|text| (digest(text), text.clone()));
             let verdicts = asks.iter().filter_map(|ask| ask.of_run(run));
             SideRun {
-                sample: RunSample::of(run, cost),
+                sample: RunSample::priced(run, cost, &agent.suite().prices),
                 gates: Some(verdicts.max().unwrap_or(RunVerdict::NothingJudged)),
                 digest: recording.digest,
                 recorded_with: RecordedWith::of(agent, &run.model, &texts),
@@ -258,10 +259,16 @@ impl SideRun {
         recording: &Recording,
         cost: CostKind,
     ) -> Self {
+        let measured = |amount: Option<u64>| amount.map(Cost::measured);
+        let target = |name: &str, amount: Option<f64>| {
+            cost.of_targets(&json!({ "calls": { name: amount } }))
+        };
         let amount = match cost {
-            CostKind::Tokens => run.tokens,
-            CostKind::Steps => run.model_calls,
-            CostKind::Calls => u64::try_from(run.calls.len()).ok(),
+            CostKind::Tokens => measured(run.tokens),
+            CostKind::Steps => measured(run.model_calls),
+            CostKind::Calls => measured(u64::try_from(run.calls.len()).ok()),
+            CostKind::Ms => target("ms", run.ms),
+            CostKind::Usd => target("usd", run.usd),
             _ => None,
         };
         let text = |digest: &String| {
@@ -273,7 +280,8 @@ impl SideRun {
         Self {
             sample: RunSample::default()
                 .with_passed(run.passed)
-                .with_cost(amount.map(Cost::measured))
+                .with_cost(amount)
+                .with_recorded_on(run.recorded_on.clone().filter(|_| cost.is_of_machine()))
                 .with_behaviour(Some(Behaviour::new(run.tools.clone(), run.calls.clone()))),
             gates: None,
             digest: recording.digest.clone(),

@@ -92,7 +92,7 @@ pub struct FindingFacts {
 }
 
 /// What a run did.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunFacts {
     /// Whether the recording says that it passed.
@@ -113,6 +113,15 @@ pub struct RunFacts {
     /// Model calls, where they were recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_calls: Option<u64>,
+    /// How many milliseconds the run took, where that was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ms: Option<f64>,
+    /// What the run cost in US dollars, where the suite has the prices and the run its tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usd: Option<f64>,
+    /// The machine that recorded the run, where the recording says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded_on: Option<String>,
     /// The digest of the prompt; [`CaseResult::prompts`](super::CaseResult::prompts) has its text.
     pub prompt: String,
     /// The digest of the system prompt; [`CaseResult::prompts`](super::CaseResult::prompts) has its text.

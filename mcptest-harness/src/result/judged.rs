@@ -11,7 +11,7 @@ use super::{
     Bound, FailureFacts, FindingFacts, Position, Recording, RunFacts, TargetResult, bounds, digest,
 };
 use crate::check::{Check, resolve};
-use crate::eval::Measure;
+use crate::eval::{Measure, Metrics as _, Prices, count_calls_with};
 use crate::gate::{Cause, Judgement, Scores, value_at};
 use crate::render::{Evidence, Failure};
 use crate::text::short_json;
@@ -179,8 +179,10 @@ pub(crate) fn prompts(runs: &[Run]) -> BTreeMap<String, String> {
 }
 
 /// What a run did.
-pub(crate) fn run_facts(run: &Run) -> RunFacts {
+pub(crate) fn run_facts(run: &Run, prices: &Prices) -> RunFacts {
     let trace = &run.trace;
+    let counts = count_calls_with(trace, &run.model, prices).metrics();
+    let count = |name: &str| value_at(&counts, name).and_then(Value::as_f64);
     let recorded = |amount: u64| Some(amount).filter(|amount| *amount > 0);
     let stop_reason = trace.conversation.stop_reason.as_ref();
     let calls = trace.tool_calls.iter();
@@ -199,6 +201,9 @@ pub(crate) fn run_facts(run: &Run) -> RunFacts {
         errors: u64::try_from(errors.count()).unwrap_or(u64::MAX),
         tokens: trace.tokens_taken(),
         model_calls: recorded(trace.model_calls()),
+        ms: count("calls.ms"),
+        usd: count("calls.usd"),
+        recorded_on: run.recorded_on.clone(),
         prompt: digest(&run.user_prompt),
         system_prompt: digest(&run.system_prompt),
     }

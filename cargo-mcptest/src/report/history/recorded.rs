@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use mcptest::judge::AgentTest;
 use mcptest::trace::Run;
-use mcptest_trace::eval::{Metrics as _, count_calls};
+use mcptest_trace::eval::{Metrics as _, Prices, count_calls_with};
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -32,8 +32,8 @@ pub(super) struct JudgedRun {
 }
 
 impl JudgedRun {
-    fn of(run: &Run, gates: &Gates<'_>) -> Self {
-        let counts = count_calls(&run.trace).metrics();
+    fn of(run: &Run, gates: &Gates<'_>, prices: &Prices) -> Self {
+        let counts = count_calls_with(&run.trace, &run.model, prices).metrics();
         // By name: a target that this version has not is one that no run has.
         let target = |name: &str| counts.pointer(name).and_then(Value::as_f64);
         Self {
@@ -224,7 +224,9 @@ impl<'a> Reading<'a> {
         Ok(match runs {
             Ok(runs) => Ok(runs.map(|runs| {
                 let runs = runs.iter();
-                runs.map(|run| JudgedRun::of(run, &self.gates)).collect()
+                let prices = &self.test.suite().prices;
+                runs.map(|run| JudgedRun::of(run, &self.gates, prices))
+                    .collect()
             })),
             Err(why) => Err(why
                 .lines()

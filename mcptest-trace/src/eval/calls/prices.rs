@@ -63,6 +63,12 @@ impl Prices {
         names(model).find_map(|name| self.0.get(name))
     }
 
+    /// Whether no model has a price.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Each name with its price.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &ModelPrice)> {
         self.0.iter().map(|(model, price)| (model.as_str(), price))

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::eval::{Metrics as _, count_calls};
+use crate::eval::{Metrics as _, Prices, count_calls_with};
 use crate::number::rounded_up;
 use crate::setters::setters;
 use crate::trace::{Run, canonical_json};
@@ -176,11 +176,18 @@ impl RunSample {
     }
 
     /// What a recorded run says: the recorded outcome, its cost, its calls. A run with 0 tokens,
-    /// or no step, is one of which none were recorded.
+    /// or no step, is one of which none were recorded. Without prices nobody knows what it cost in money.
     #[must_use]
     pub fn of(run: &Run, kind: CostKind) -> Self {
+        Self::priced(run, kind, &Prices::default())
+    }
+
+    /// The same, where money is counted by these prices.
+    #[must_use]
+    pub fn priced(run: &Run, kind: CostKind, prices: &Prices) -> Self {
         let trace = &run.trace;
-        let cost = kind.of_targets(&count_calls(trace).metrics());
+        let counts = count_calls_with(trace, &run.model, prices);
+        let cost = kind.of_targets(&counts.metrics());
         let mut behaviour = Behaviour::default();
         for call in &trace.tool_calls {
             behaviour.tools.push(call.name.clone());
@@ -195,16 +202,10 @@ impl RunSample {
             passed: run.outcome.and_then(|outcome| outcome.passed),
             unjudged: false,
             cost,
-            recorded_on: kind.is_of_machine().then(|| machine(run)).flatten(),
+            recorded_on: run.recorded_on.clone().filter(|_| kind.is_of_machine()),
             behaviour: Some(behaviour),
         }
     }
-}
-
-/// The machine that recorded a run, where its recording says so.
-fn machine(run: &Run) -> Option<String> {
-    let cassette = run.cassette()?;
-    Some(cassette.get("recorded_on")?.as_str()?.to_owned())
 }
 
 setters! {
