@@ -30,7 +30,8 @@ fn a_case_is_explained_by_its_numbers_and_what_was_asked_of_them() {
              calls.steps       none   none   a count, 1 or more\n  \
              calls.tokens      1000   1000   a number of tokens, 0 or more\n  \
              calls.ms          none   none   a number of milliseconds, 0 or more\n  \
-             calls.slowest_ms  none   none   a number of milliseconds, 0 or more\n\n  \
+             calls.slowest_ms  none   none   a number of milliseconds, 0 or more\n  \
+             calls.usd         none   none   a number of US dollars, 0 or more\n\n  \
              run 1 (suites/cassettes/Refund_agent__gpt-5/run-1.json):\n\n  calls: get_order, refund\n\n  \
              run 2 (suites/cassettes/Refund_agent__gpt-5/run-2.json):\n\n  calls: get_order, refund\n\n\
              1 case: 1 passed, 0 failed, 0 ignored\n"

@@ -143,7 +143,7 @@ pub struct TargetResult {
     /// Its path, e.g. `stability.score`.
     pub name: String,
     /// What its numbers count: `percent`, `all_or_nothing`, `fraction`, `flag`, `count`, `tokens`,
-    /// `milliseconds`, `ratio`, `distance`, `word`; `recorded` for a path of the recording itself.
+    /// `milliseconds`, `dollars`, `ratio`, `distance`, `word`; `recorded` for a path of the recording itself.
     pub unit: String,
     /// The smallest number it can be; absent for what an agent's own `expect:` looks at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
