@@ -423,3 +423,39 @@ fn find<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
         _ => None,
     }
 }
+
+#[test]
+fn what_a_played_run_cannot_have_is_that_of_its_recording_and_a_red_one_shows_no_secret() {
+    let folder = recorded("{}");
+    for number in 1..=2 {
+        let file = format!("suites/cassettes/Refund_agent__gpt-5/run-{number}.json");
+        let text = std::fs::read_to_string(folder.at(&file)).unwrap();
+        let mut run: Value = serde_json::from_str(&text).unwrap();
+        run["outcome"] = json!({ "passed": true });
+        run["trace"]["conversation"]["duration_ms"] = json!(900);
+        folder.write(&file, run.to_string());
+    }
+    let asks = "calls: { max_ms: 60000, max_call_ms: 60000 }\n  expect: [{ target: outcome.passed, matcher: { exact: true } }, \
+                { target: conversation.duration_ms, matcher: { max: 60000 } }]\n  playback:";
+    let suite = suite("{}").replace("playback:", asks);
+    let (before, after) = suite
+        .split_once("  expect: [{ target: final_response")
+        .unwrap();
+    let (_, after) = after.split_once('\n').unwrap();
+    folder.write("suites/refunds.yml", format!("{before}{after}"));
+    plays(&folder, "").exits(0);
+    let mut red = mcptest(&folder, "another system prompt", &["test", "::playback"]);
+    red.env("MCPTEST_RESULTS", folder.path().join("results"))
+        .env("CLERK_TOKEN", "quick refund clerk");
+    let red = run(&mut red).exits(101);
+    assert!(
+        red.stdout.contains("+You are a [redacted CLERK_TOKEN]."),
+        "{red}"
+    );
+    let results = run(&mut mcptest(
+        &folder,
+        "",
+        &["report", "--results", "results", "--format", "json"],
+    ));
+    assert!(!results.stdout.contains("quick refund clerk"), "{results}");
+}

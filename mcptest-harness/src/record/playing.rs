@@ -1,5 +1,7 @@
 //! Recorded runs played to an agent's own code: its program, or its async function.
 
+mod unmade;
+
 use std::time::Duration;
 
 use mcptest_session::driver;
@@ -190,7 +192,8 @@ fn made(
         return Err(error);
     }
     let run = match played.cassette {
-        Ok(cassette) => {
+        Ok(mut cassette) => {
+            unmade::add(&mut cassette, request.cassette);
             let text = cassette.to_string();
             let run = parse_run(text.as_bytes(), request.origin);
             Some(run.map_err(|error| {

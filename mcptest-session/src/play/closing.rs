@@ -23,7 +23,9 @@ pub(super) struct Closing {
 impl Closing {
     /// What a session wrote down.
     pub(super) fn of(field: &Value, trace: &Trace) -> Self {
-        let is_printed = matches!(text(field, "closing"), Some("stdout" | "answer"));
+        // What another source calls the closing is what the user read.
+        let is_printed =
+            field.is_null() || matches!(text(field, "closing"), Some("stdout" | "answer"));
         let said = list(field, "said").iter().filter_map(Value::as_str);
         Self {
             last: trace.final_response.clone().filter(|_| is_printed),

@@ -55,11 +55,29 @@ impl Comparison<'_> {
             self.user_turns(&mut found);
             self.assistant_turns(&mut found);
             self.results(&mut found);
+            self.other_past(&mut found);
         }
         self.model(&mut found);
         self.parameters(&mut found);
         found.retain(|it| !self.options.compared.ignore.contains(&it.kind));
         found
+    }
+
+    /// Of a talk whose past the agent had changed only a digest is known. What is blanked or ignored is in it too, and so
+    /// is how another format names things.
+    fn other_past(&self, found: &mut Vec<Divergence>) {
+        let compared = &self.options.compared;
+        let is_whole = self.options.masks.is_empty()
+            && compared.ignore_paths.is_empty()
+            && compared.ignore.is_empty()
+            && self.same_format();
+        if self.reading.is_other_past && is_whole && found.is_empty() {
+            let message = "the talk before is not the recorded one; the agent had changed its past then, so only \
+                           that it differs is known"
+                .to_owned();
+            let path = format!("assistant_turns[past_{}]", self.answer);
+            found.push(self.found(DivergenceKind::AssistantTurns, path, message));
+        }
     }
 
     fn own(&self) -> &Conversation {
@@ -127,9 +145,19 @@ impl Comparison<'_> {
 
     fn model(&self, found: &mut Vec<Divergence>) {
         let (recorded, played) = (&self.recorded().asked_model, &self.asked.model);
-        if let Some(recorded) = recorded
-            && played.as_ref() != Some(recorded)
-        {
+        let is_same = |recorded: &String| played.as_ref() == Some(recorded);
+        // Another source says the model that answered, whose name may have its release or its provider with it.
+        let is_like = |recorded: &String| {
+            let bare = |name: &str| name.rsplit('/').next().unwrap_or_default().to_owned();
+            let (old, new) = (bare(recorded), bare(played.as_deref().unwrap_or_default()));
+            !new.is_empty() && (old.starts_with(&new) || new.starts_with(&old))
+        };
+        let foreign = self.recording.foreign_model.as_ref();
+        let other = match (recorded, foreign) {
+            (Some(recorded), _) => Some(recorded).filter(|recorded| !is_same(recorded)),
+            (None, foreign) => foreign.filter(|recorded| !is_like(recorded)),
+        };
+        if let Some(recorded) = other {
             found.push(
                 self.found(
                     DivergenceKind::Model,

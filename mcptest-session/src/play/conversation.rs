@@ -83,6 +83,8 @@ pub(super) struct Answer {
     pub(super) protocol: Option<String>,
     /// The digest of the talk of its request, where the agent had changed the past.
     pub(super) past: Option<String>,
+    /// The digest of what that talk says, where the recording has it.
+    pub(super) talk: Option<String>,
     /// Why the answer is not whole.
     pub(super) broken: Option<String>,
     /// The question was answered more than once: which such question it is, and which of its answers.

@@ -43,6 +43,8 @@ pub struct Recording {
     pub(super) own_tools: Vec<Value>,
     /// What its program said to the user.
     pub(super) closing: Closing,
+    /// The model that it names, where no session wrote it down.
+    pub(super) foreign_model: Option<String>,
     /// What the MCP servers answered.
     pub(super) mcp: Vec<RecordedServer>,
     /// The session that wrote it down says which tools are strict, and what others than the agent are told.
@@ -112,6 +114,7 @@ impl Recording {
             others: others(field),
             own_tools: list(field, "tools").to_vec(),
             closing: Closing::of(field, &trace),
+            foreign_model: named(cassette, "model").filter(|_| field.is_null()),
             mcp: servers::of(field, &trace, tools.as_deref()),
             ..Self::default()
         };
@@ -298,6 +301,7 @@ impl Told<'_> {
             asked_model: named(answer, "asked"),
             protocol: named(answer, "protocol"),
             past: named(answer, "past"),
+            talk: named(answer, "talk"),
             broken: named(answer, "broken"),
             equal: equal(answer),
             ..Answer::default()

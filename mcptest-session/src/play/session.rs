@@ -233,6 +233,11 @@ impl PlaySession {
         }
         report.divergences.extend(self.player.closing(&run));
         report.unasked = played.unasked;
+        if let Some(redactor) = redactor {
+            for one in report.divergences.iter_mut().chain(&mut report.unasked) {
+                without_secrets(redactor, one);
+            }
+        }
         report.model_calls = played.model_calls;
         report.exit_status = exit;
         let cassette = self.player.run(&run).map(|mut cassette| {
@@ -248,6 +253,14 @@ impl PlaySession {
             strangers: self.endpoint.strangers(),
         }
     }
+}
+
+/// What differs is printed and kept, as a recorded run is.
+fn without_secrets(redactor: &Redactor, one: &mut Divergence) {
+    for value in [&mut one.recorded, &mut one.played].into_iter().flatten() {
+        redactor.redact(value);
+    }
+    one.message = redactor.redact_text(&one.message).into_owned();
 }
 
 /// How a program ended, as a number.

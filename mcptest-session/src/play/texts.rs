@@ -50,8 +50,16 @@ pub(super) fn same(recorded: &Value, played: &Value, masks: &[Regex]) -> bool {
             recorded.len() == played.len() && pairs.all(|(old, new)| same(old, new, masks))
         }
         (Value::Object(recorded), Value::Object(played)) => same_members(recorded, played, masks),
-        _ => json_eq(recorded, played),
+        _ => json_eq(recorded, played) || same_when_blanked(recorded, played, masks),
     }
+}
+
+/// Whether two numbers are the same once the masks have blanked them.
+fn same_when_blanked(recorded: &Value, played: &Value, masks: &[Regex]) -> bool {
+    recorded.is_number()
+        && played.is_number()
+        && !masks.is_empty()
+        && blanked(&recorded.to_string(), masks) == blanked(&played.to_string(), masks)
 }
 
 fn same_members(
@@ -113,31 +121,70 @@ fn fits(recorded: &str, played: &str) -> bool {
     found && pattern.is_ok_and(|pattern| pattern.is_match(played))
 }
 
-/// What a result says: the JSON of its text, its text, or its blocks; and its structured content, where it has that.
-/// Gemini's clients wrap a result, as that format takes objects alone: `{"output": …}`, `{"result": …}`, and genai's
-/// for Rust `{"name": …, "content": …}`.
-pub(super) fn forms(result: &Value, wrapped: bool) -> Vec<Value> {
-    let (mut result, _) = payload(result.clone());
-    blob::condense(&mut result);
-    let mut forms = Vec::new();
-    match result.get("content").and_then(Value::as_array) {
-        Some(blocks) => match texts(blocks) {
-            Some(text) => forms.push(serde_json::from_str(&text).unwrap_or(Value::String(text))),
-            None => forms.push(Value::Array(blocks.clone())),
-        },
-        None => forms.push(match &result {
-            Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| result.clone()),
-            _ => result.clone(),
-        }),
+/// What a result says, as it is compared.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Forms {
+    /// The JSON of its text, its text, or its blocks. Gemini's clients wrap a result, as that format takes objects alone:
+    /// `{"output": …}`, `{"result": …}`, and genai's for Rust `{"name": …, "content": …}`; then what is inside, too.
+    pub(super) plain: Vec<Value>,
+    /// Its structured content, where it has that.
+    structured: Option<Value>,
+    /// Whether it is an error, where the result is as MCP has results.
+    pub(super) is_error: Option<bool>,
+}
+
+impl Forms {
+    pub(super) fn of(result: &Value, wrapped: bool) -> Self {
+        let (mut result, _) = payload(result.clone());
+        blob::condense(&mut result);
+        let blocks = result.get("content").and_then(Value::as_array);
+        let mut plain = vec![match blocks {
+            Some(blocks) => match texts(blocks) {
+                Some(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+                None => Value::Array(blocks.clone()),
+            },
+            None => match &result {
+                Value::String(text) => {
+                    serde_json::from_str(text).unwrap_or_else(|_| result.clone())
+                }
+                _ => result.clone(),
+            },
+        }];
+        if wrapped {
+            let inner: Vec<Value> = plain.iter().filter_map(unwrapped).collect();
+            plain.extend(inner);
+        }
+        let flag = result.get("isError").and_then(Value::as_bool);
+        Self {
+            is_error: blocks.map(|_| flag.unwrap_or(false)),
+            structured: result.get("structuredContent").cloned(),
+            plain,
+        }
     }
-    if let Some(structured) = result.get("structuredContent") {
-        forms.push(structured.clone());
+
+    /// The same without what is ignored.
+    pub(super) fn map(self, without: impl Fn(&Value) -> Value) -> Self {
+        Self {
+            plain: self.plain.iter().map(&without).collect(),
+            structured: self.structured.as_ref().map(&without),
+            is_error: self.is_error,
+        }
     }
-    if wrapped {
-        let inner: Vec<Value> = forms.iter().filter_map(unwrapped).collect();
-        forms.extend(inner);
+
+    /// Whether a result now says the same. A client may tell the model the text alone, or the structured content alone;
+    /// where it tells both, both are the recorded ones.
+    pub(super) fn is_same(&self, played: &Self, masks: &[Regex]) -> bool {
+        let any = |old: &[Value], new: &[Value]| {
+            old.iter()
+                .any(|old| new.iter().any(|new| same(old, new, masks)))
+        };
+        let is_plain = any(&self.plain, &played.plain);
+        match (&self.structured, &played.structured) {
+            (Some(old), Some(new)) => is_plain && same(old, new, masks),
+            (Some(old), None) => is_plain || any(std::slice::from_ref(old), &played.plain),
+            (None, _) => is_plain,
+        }
     }
-    forms
 }
 
 fn unwrapped(form: &Value) -> Option<Value> {
@@ -169,7 +216,36 @@ fn texts(blocks: &[Value]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::same_text;
+    use regex::Regex;
+    use serde_json::json;
+
+    use super::{Forms, same, same_text};
+
+    #[test]
+    fn a_mask_blanks_numbers_too() {
+        let digits = [Regex::new(r"\d{10}").unwrap()];
+        let at = |time: u64| json!({ "at": time, "order": 7 });
+        assert!(same(&at(1_700_000_000), &at(1_800_000_000), &digits));
+        assert!(!same(&at(1_700_000_000), &at(1_800_000_000), &[]));
+        assert!(!same(&json!(7), &json!(8), &digits));
+    }
+
+    #[test]
+    fn a_text_and_structured_content_that_are_both_told_are_both_compared() {
+        let result = |text: &str, order: u32| json!({ "content": [{ "type": "text", "text": text }], "structuredContent": { "order": order } });
+        let is_same = |old: &serde_json::Value, new: &serde_json::Value| {
+            Forms::of(old, false).is_same(&Forms::of(new, false), &[])
+        };
+        let recorded = result("sent", 7);
+        assert!(is_same(&recorded, &recorded));
+        assert!(is_same(&recorded, &json!("sent")));
+        assert!(is_same(&recorded, &json!("{\"order\":7}")));
+        for other in [result("all fine", 7), result("sent", 8), json!("all fine")] {
+            assert!(!is_same(&recorded, &other), "{other}");
+        }
+        // Text that was recorded alone is compared, whatever stands beside it now.
+        assert!(!is_same(&json!("{\"order\":7}"), &result("all fine", 7)));
+    }
 
     #[test]
     fn a_secret_that_was_taken_out_stands_for_a_key_and_not_for_words() {

@@ -4,6 +4,7 @@
 use std::borrow::Borrow;
 
 use mcptest_trace::trace::canonical_json;
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::exchange::{Item, Part};
@@ -72,8 +73,26 @@ pub(super) fn of(items: &[impl Borrow<Item>]) -> Vec<Essence> {
 
 /// The same for talks that are the same, whichever program asks.
 pub(crate) fn digest(items: &[impl Borrow<Item>]) -> String {
+    digest_of(of(items))
+}
+
+/// The same for talks that say the same: a result that is JSON as text is its value.
+pub(crate) fn digest_by_value(items: &[impl Borrow<Item>]) -> String {
+    let mut all = of(items);
+    for one in &mut all {
+        if let Essence::Result { value, .. } = one
+            && let Ok(Value::String(text)) = serde_json::from_str(value)
+            && let Ok(inner @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(&text)
+        {
+            *value = canonical_json(&inner);
+        }
+    }
+    digest_of(all)
+}
+
+fn digest_of(all: Vec<Essence>) -> String {
     let mut digest = Sha256::new();
-    for one in of(items) {
+    for one in all {
         let (kind, texts) = match one {
             Essence::User(text) => ("user", [text, String::new()]),
             Essence::Said(text) => ("said", [text, String::new()]),

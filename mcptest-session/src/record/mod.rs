@@ -39,7 +39,7 @@ mod writing;
 #[cfg(feature = "play")]
 pub(crate) use conversation::held_talk;
 #[cfg(feature = "play")]
-pub(crate) use essence::digest as talk_digest;
+pub(crate) use essence::{digest as talk_digest, digest_by_value};
 #[cfg(feature = "record")]
 pub use limits::{Limits, ModelCallSize, Spending};
 #[cfg(feature = "record")]

@@ -247,7 +247,10 @@ fn notes_of(own: &Conversation, options: &RunOptions) -> Vec<String> {
         notes.push("the agent changed the past of its conversation (compaction)".to_owned());
     }
     if changed.contains(&Changed::LastAnswer) {
-        notes.push("the agent left out an answer and asked once more (retry)".to_owned());
+        notes.push(
+            "the agent changed its last answer, or left it out and asked once more (retry)"
+                .to_owned(),
+        );
     }
     let systems: BTreeSet<_> = own.calls.iter().map(|call| &call.asked.system).collect();
     if systems.len() > 1 {

@@ -137,6 +137,7 @@ impl<'c> Told<'c> {
         }
         if call.changed.is_some() {
             written["past"] = essence::digest(&asked.items).into();
+            written["talk"] = essence::digest_by_value(&asked.items).into();
         }
     }
 }

@@ -38,8 +38,12 @@ pub(super) fn turned(input: &Input<'_>, recorded: &Run, played: Option<&Run>) ->
         };
         verdicts.breaches.retain(|breach| !of_scores(breach));
         let fails = verdicts.verdict(input.gates.expect.len()) == RunVerdict::Fails;
-        let words = "an assertion does not hold".to_owned();
-        Some(fails.then_some(words).into_iter().collect())
+        let words = |breach: Breach| {
+            let asks = breach.asks(&input.gates.expect);
+            format!("{asks}, {}", breach.found)
+        };
+        let breaches = verdicts.breaches.into_iter().filter(|_| fails);
+        Some(breaches.map(words).collect())
     });
     for gate in &input.gates.gates {
         if gate.gate.options().is::<PlaybackOptions>() {

@@ -9,7 +9,7 @@ use super::Comparison;
 use crate::exchange::{Asked, Item, ToolResult};
 use crate::play::examples;
 use crate::play::talk::Of;
-use crate::play::texts::{forms, same};
+use crate::play::texts::Forms;
 use crate::play::turns::KnownCall;
 
 const KIND: DivergenceKind = DivergenceKind::ToolResults;
@@ -142,20 +142,13 @@ impl Comparison<'_> {
     }
 
     /// What a recorded result says and what one says now, as they are compared, and whether that is the same.
-    fn forms_of(&self, item: &str, old: &Value, new: &Value) -> (Vec<Value>, Vec<Value>, bool) {
-        let without = |forms: Vec<Value>| -> Vec<Value> {
-            let forms = forms.into_iter();
-            forms
-                .map(|form| self.without_ignored(KIND, item, &form))
-                .collect()
-        };
+    fn forms_of(&self, item: &str, old: &Value, new: &Value) -> (Forms, Forms, bool) {
+        let without = |form: &Value| self.without_ignored(KIND, item, form);
         let is_gemini = |name: Option<&str>| name == Some("gemini");
         let wrapped =
             is_gemini(Some(self.protocol)) || is_gemini(self.recorded().protocol.as_deref());
-        let (old, new) = (without(forms(old, wrapped)), without(forms(new, wrapped)));
-        let is_same = old
-            .iter()
-            .any(|old| new.iter().any(|new| same(old, new, &self.options.masks)));
+        let [old, new] = [old, new].map(|result| Forms::of(result, wrapped).map(without));
+        let is_same = old.is_same(&new, &self.options.masks);
         (old, new, is_same)
     }
 
@@ -168,12 +161,20 @@ impl Comparison<'_> {
         if !is_same {
             found.push(
                 self.found(KIND, path, format!("the result of `{tool}` differs"))
-                    .with_values(old.into_iter().next(), new.into_iter().next())
+                    .with_values(old.plain.into_iter().next(), new.plain.into_iter().next())
                     .at(place),
             );
-        } else if let (Some(old), Some(new)) = (known.is_error, played.is_error)
-            && old != new
-        {
+            return;
+        }
+        // What the format says of the result, else what the result says itself.
+        let flags = match (known.is_error, played.is_error) {
+            (Some(old), Some(new)) => Some((old, new)),
+            _ => old.is_error.zip(new.is_error),
+        };
+        let own = old.is_error.zip(new.is_error);
+        let differing = [flags, own].into_iter().flatten();
+        let differing = differing.filter(|(old, new)| old != new);
+        for (old, new) in differing.take(1) {
             let message = if new {
                 format!("the result of `{tool}` is an error now")
             } else {
@@ -182,7 +183,7 @@ impl Comparison<'_> {
             found.push(
                 self.found(KIND, format!("{path}.is_error"), message)
                     .with_values(Some(old.into()), Some(new.into()))
-                    .at(place),
+                    .at(place.clone()),
             );
         }
     }

@@ -183,16 +183,26 @@ async fn a_secret_that_was_taken_out_of_the_recording_stands_for_anything() {
 /// What a recording does not say is not compared, and a hand-written one says neither tools nor parameters.
 #[tokio::test]
 async fn what_a_recording_does_not_say_is_not_compared() {
-    let agent = Agent {
-        model: "another",
-        tools: vec![("shop__cancel", "Says something else.")],
-        temperature: 1.0,
-        ..Agent::default()
+    let plays = async |model: &'static str| {
+        let agent = Agent {
+            model,
+            tools: vec![("shop__cancel", "Says something else.")],
+            temperature: 1.0,
+            ..Agent::default()
+        };
+        let player = player(&by_hand(), PlayOptions::default());
+        agent.plays(&player).await;
+        let _: Value = player.run(&super::answers::options(&agent)).unwrap();
+        let told = player.played().divergences;
+        told.into_iter().map(|one| one.path).collect::<Vec<_>>()
     };
-    let player = player(&by_hand(), PlayOptions::default());
-    agent.plays(&player).await;
-    assert_eq!(player.played().divergences, []);
-    let _: Value = player.run(&super::answers::options(&agent)).unwrap();
+    let recorded = by_hand()["model"].as_str().unwrap().to_owned();
+    assert_eq!(recorded, "gpt-5");
+    // The model is said by every recording; its release, or its provider, may stand with it.
+    for same in ["gpt-5", "openai/gpt-5", "gpt-5-2026-03-01"] {
+        assert!(plays(same).await.is_empty(), "{same}");
+    }
+    assert_eq!(plays("another").await, ["model"]);
 }
 
 /// A thread of Messages: the provider holds the system prompt, the tools and the talk.

@@ -159,7 +159,7 @@ fn an_answer_that_is_left_out_and_asked_for_otherwise_is_a_retry() {
     let run = wire.run(&options("Cancel 7."));
     assert_eq!(
         run.notes,
-        ["the agent left out an answer and asked once more (retry)"]
+        ["the agent changed its last answer, or left it out and asked once more (retry)"]
     );
     assert_eq!(run.cassette["trace"]["final_response"], "{}");
 }
