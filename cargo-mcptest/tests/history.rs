@@ -152,6 +152,39 @@ fn a_change_is_found_in_its_commit_and_nowhere_else() {
     assert_eq!(page["notes"], json!([]));
 }
 
+/// A commit of a branch that was merged is no step of the history: it does not know what the other branch had.
+#[test]
+fn a_merge_is_one_step_and_blames_no_commit_of_another_branch() {
+    let folder = repository();
+    record(&folder, "falling", "go", 6, 4);
+    commit(&folder, "Good again");
+    git(&folder, &["switch", "-qc", "branch"]);
+    record(&folder, "falling", "go", 0, 5);
+    commit(&folder, "Broken on a branch");
+    git(&folder, &["switch", "-q", "main"]);
+    record(&folder, "steady", "go", 5, 6);
+    commit(&folder, "Steady alone");
+    git(
+        &folder,
+        &["merge", "-q", "--no-ff", "-m", "Merge", "branch"],
+    );
+    let page = page(&folder, &[]);
+    let subjects = of_commits(&page, "subject");
+    let subjects: Vec<&str> = subjects.iter().map(|one| one.as_str().unwrap()).collect();
+    assert_eq!(subjects[3..], ["Good again", "Steady alone", "Merge"]);
+    let changes = page["agents"][0]["changes"].as_array().unwrap();
+    let changes: Vec<(u64, &str)> = changes
+        .iter()
+        .map(|one| {
+            (
+                one["commit"].as_u64().unwrap(),
+                one["kind"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(changes, [(2, "worse"), (3, "better"), (5, "worse")]);
+}
+
 /// Work goes by what changed: 12 recordings, then 6, then 12, and none twice.
 #[test]
 fn a_recording_that_did_not_change_is_judged_once() {

@@ -112,7 +112,8 @@ impl Repository {
     ) -> Result<Vec<Commit>, GitProblem> {
         let range = first.map_or_else(|| head.to_owned(), |first| format!("{first}..{head}"));
         let most = format!("--max-count={}", MOST + 1);
-        let mut arguments = vec![most.as_str(), &range, "--"];
+        // A commit of a branch that was merged is no step of this one: each is compared with the one before it.
+        let mut arguments = vec![most.as_str(), "--first-parent", &range, "--"];
         let mut places: Vec<String> = vec![
             ":(glob)**/cassettes/**/*.json".to_owned(),
             ":(glob)**/cassettes/**/*.jsonl".to_owned(),

@@ -20,7 +20,12 @@ const AGENTS: usize = 500;
 
 pub(super) fn report(verdicts: &PackageVerdicts) -> String {
     let package = escaped(&verdicts.opened.package.name);
-    let mut text = format!("## Agent tests of {package}\n\n**{}**\n", verdicts.tally());
+    // A folder of suites without a crate has no name.
+    let of = match package.is_empty() {
+        true => String::new(),
+        false => format!(" of {package}"),
+    };
+    let mut text = format!("## Agent tests{of}\n\n**{}**\n", verdicts.tally());
     text.push_str(&failures(&verdicts.cases));
     text.push_str(&agents(&verdicts.cases));
     text.push_str(&listed(

@@ -229,6 +229,9 @@ fn options_reach_the_comparison_and_the_comment() {
             && !written["100"].contains("got worse"),
         "{written:?}"
     );
+    // Lines of a block of YAML are options too: the last one is the stricter one.
+    job.set("inputs.arguments", "--margin 90\n--fail-on behaviour\n");
+    assert_eq!(job.run().code, Some(1));
     // Nothing of them is run.
     job.set("inputs.arguments", "$(touch bad) `touch bad` ; touch bad");
     assert_eq!(job.run().code, Some(2));
