@@ -143,9 +143,12 @@ impl Owner<'_> {
             let is_own = self.name.as_deref() == Some(server);
             return if is_own { Whose::Own } else { Whose::Others };
         }
-        if is_named {
+        // A tool that this server has is its own, though another call of the run says its server.
+        if self.live.has(&self.tool(tool)) {
+            Whose::Own
+        } else if is_named {
             Whose::Others
-        } else if self.takes_unnamed || self.live.has(&self.tool(tool)) {
+        } else if self.takes_unnamed {
             Whose::Own
         } else {
             Whose::Unknown
