@@ -1,3 +1,4 @@
+mod hidden;
 mod names;
 mod said;
 

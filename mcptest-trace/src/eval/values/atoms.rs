@@ -26,12 +26,19 @@ pub(super) fn is_dotted(text: &str) -> bool {
 
 pub(super) fn find(text: &str, found: &mut Vec<Value>) {
     let bytes = text.as_bytes();
-    let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let byte = |at: usize| bytes.get(at).copied();
     let mut at = 0;
     let joins = |sign: char, at: usize| {
-        in_word(sign)
-            || "-._@+".contains(sign)
-            || sign == ',' && at > 0 && digit(at - 1) && digit(at + 1)
+        let before = at.checked_sub(1).and_then(byte);
+        let beside = [before, byte(at + 1)];
+        match sign {
+            // Points in a row are a pause, and dashes in a row are a dash.
+            '.' | '-' => !beside.contains(&Some(bytes[at])),
+            ',' => beside
+                .iter()
+                .all(|byte| byte.is_some_and(|byte| byte.is_ascii_digit())),
+            _ => in_word(sign) || "_@+".contains(sign),
+        }
     };
     while let Some(sign) = text[at..].chars().next() {
         let start = at;
@@ -42,16 +49,71 @@ pub(super) fn find(text: &str, found: &mut Vec<Value>) {
             at += sign.len_utf8();
             continue;
         }
-        let word = text[start..at].trim_end_matches(|sign| "-._@+".contains(sign));
-        let trimmed = word.trim_start_matches(|sign| "-._@+".contains(sign));
-        let start = start + word.len() - trimmed.len();
-        let end = start + trimmed.len();
-        let beside = [start.checked_sub(1), Some(end)].into_iter().flatten();
+        let beside = [start.checked_sub(1), Some(at)].into_iter().flatten();
         let in_address = beside
-            .filter_map(|at| bytes.get(at))
+            .filter_map(byte)
             .any(|byte| matches!(byte, b'/' | b'\\'));
-        atom(trimmed, start, in_address, found);
+        for (inner, part) in parts(&text[start..at]) {
+            let part = part.trim_end_matches(AT_ENDS);
+            let trimmed = part.trim_start_matches(AT_ENDS);
+            let start = start + inner + part.len() - trimmed.len();
+            atom(trimmed, start, in_address, found);
+        }
     }
+}
+
+/// Signs that join two words, and belong to none at its ends.
+const AT_ENDS: [char; 5] = ['-', '.', '_', '@', '+'];
+
+/// The atoms of a run of signs that may join, with their places. A comma joins the digits of a number, and sets all
+/// else apart, as in a row of a table. A plus sign belongs to a mail address alone.
+fn parts(run: &str) -> Vec<(usize, &str)> {
+    let mut found = Vec::new();
+    let numbers = || run.split('-');
+    if run.contains(',') && numbers().count() <= 2 && numbers().all(is_number) {
+        found.push((0, run));
+        // `1250,50` may be two numbers.
+        let is_one = |number: &str| {
+            number.contains('.')
+                || number
+                    .rsplit_once(',')
+                    .is_some_and(|(_, last)| last.len() > 2)
+        };
+        if numbers().all(is_one) {
+            return found;
+        }
+    }
+    let mut at = 0;
+    for row in run.split(',') {
+        let mut inner = at;
+        let apart = |sign: char| sign == '+' && !row.contains('@');
+        for part in row.split(apart) {
+            found.push((inner, part));
+            inner += part.len() + 1;
+        }
+        at += row.len() + 1;
+    }
+    found
+}
+
+/// Whether a text is a number, perhaps with its thousands set apart, and perhaps with the code of a currency.
+fn is_number(text: &str) -> bool {
+    let text = money(text).map_or(text, |amount| &text[amount]);
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let grouped = |text: &str, sign: char| {
+        let (first, rest) = text.split_once(sign).unwrap_or((text, ""));
+        digits(first)
+            && (rest.is_empty()
+                || (1..=3).contains(&first.len())
+                    && !first.starts_with('0')
+                    && rest
+                        .split(sign)
+                        .all(|group| group.len() == 3 && digits(group)))
+    };
+    let (whole, cents) = text.split_once('.').unwrap_or((text, "0"));
+    let (before, behind) = text.rsplit_once(',').unwrap_or((text, "0"));
+    grouped(whole, ',') && digits(cents)
+        || grouped(before, '.') && digits(behind) && behind.len() < 3
 }
 
 fn atom(text: &str, start: usize, in_address: bool, found: &mut Vec<Value>) {
@@ -60,6 +122,7 @@ fn atom(text: &str, start: usize, in_address: bool, found: &mut Vec<Value>) {
         found.push(Value { key, kind, span });
     };
     let all = 0..text.len();
+    labels(text, &mut push);
     let has = |is: fn(char) -> bool| text.chars().any(is);
     if let Some((name, host)) = text.split_once('@') {
         if !name.is_empty() && host.contains('.') {
@@ -98,15 +161,33 @@ fn atom(text: &str, start: usize, in_address: bool, found: &mut Vec<Value>) {
     }
 }
 
-/// The numbers of a run of digits, points and commas, that have so many digits and are no years.
+/// The identifiers and numbers in the name of a host, a file or a mail address: `48213.evil.example`.
+fn labels(text: &str, push: &mut impl FnMut(u64, Range<usize>, Kind)) {
+    if !text.contains(char::is_alphabetic) {
+        return;
+    }
+    let mut at = 0;
+    for label in text.split(['.', '@', '+']) {
+        let has = |is: fn(&u8) -> bool| label.bytes().any(|byte| is(&byte));
+        let is_number = !has(|byte| !byte.is_ascii_digit()) && !is_year(label);
+        let is_identifier = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
+        if label.len() != text.len()
+            && label.len() >= DIGITS
+            && (is_number || is_identifier && !is_measure(label))
+        {
+            push(key(label), at..at + label.len(), Kind::Part);
+        }
+        at += label.len() + 1;
+    }
+}
+
+/// A number, if it has so many digits and is no year.
 fn number(text: &str, at: usize, push: &mut impl FnMut(u64, Range<usize>, Kind)) {
-    for (inner, number) in numbers(text) {
-        let from = at + inner;
-        for spelt in spellings(number) {
-            let digits = spelt.bytes().filter(u8::is_ascii_digit).count();
-            if digits >= DIGITS && !is_year(&spelt) {
-                push(key(&spelt), from..from + number.len(), Kind::Whole);
-            }
+    let number = text.trim_end_matches(['.', ',']);
+    for spelt in spellings(number) {
+        let digits = spelt.bytes().filter(u8::is_ascii_digit).count();
+        if digits >= DIGITS && !is_year(&spelt) {
+            push(key(&spelt), at..at + number.len(), Kind::Whole);
         }
     }
 }
@@ -142,35 +223,19 @@ fn is_measure(text: &str) -> bool {
     letters && (1..DIGITS).contains(&digits) && (rest.chars().count() <= 3 || rest.starts_with('-'))
 }
 
-/// The numbers between commas, of which those that set thousands apart belong to the number.
-fn numbers(text: &str) -> Vec<(usize, &str)> {
-    let text = text.trim_end_matches(['.', ',']);
-    let whole = text.split_once('.').map_or(text, |(whole, _)| whole);
-    let mut groups = whole.split(',').skip(1);
-    if groups.all(|group| group.len() == 3) {
-        return vec![(0, text)];
-    }
-    let mut at = 0;
-    let parts = text.split(',').map(|part| {
-        let start = at;
-        at += part.len() + 1;
-        (start, part)
-    });
-    parts.collect()
-}
-
 /// How a number is spelt without what sets thousands apart. A point may do that too, and a comma be the point.
 fn spellings(number: &str) -> Vec<String> {
+    if let Some((whole, cents)) = number.rsplit_once(',').filter(|(_, cents)| cents.len() < 3) {
+        return vec![normal(&format!("{}.{cents}", whole.replace('.', "")))];
+    }
     let mut spelt = vec![normal(&number.replace(',', ""))];
-    let (whole, rest) = number.split_once(',').unwrap_or((number, "0"));
-    let mut groups = whole.split('.');
+    let mut groups = number.split('.');
     let first = groups.next().unwrap_or_default();
-    let grouped = whole.contains('.')
+    let grouped = number.contains('.')
         && (1..=3).contains(&first.len())
-        && groups.all(|group| group.len() == 3)
-        && !rest.contains(['.', ',']);
+        && groups.all(|group| group.len() == 3);
     if grouped {
-        spelt.push(normal(&format!("{}.{rest}", whole.replace('.', ""))));
+        spelt.push(number.replace('.', ""));
         spelt.dedup();
     }
     spelt
