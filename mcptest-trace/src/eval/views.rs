@@ -3,6 +3,7 @@
 
 mod mail;
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use serde::Serialize;
@@ -143,6 +144,7 @@ pub(crate) fn of(text: &str) -> Vec<View> {
 pub(super) fn all(text: &str) -> Vec<View> {
     let once = |text: &str| {
         let mut views = of(text);
+        views.extend(unformed(text));
         views.extend(mail::unmarked(text));
         views.extend(mail::unquoted(text));
         views.extend(mail::visible(text));
@@ -156,7 +158,11 @@ pub(super) fn all(text: &str) -> Vec<View> {
     let mut views = once(text);
     let twice = views.iter().flat_map(|front| {
         let behind = once(&front.text).into_iter();
-        let other = behind.filter(|view| view.encoding != front.encoding || view.is_run());
+        let nests = |view: &View| {
+            let marks = matches!(view.encoding, Encoding::Percent | Encoding::Html);
+            view.encoding != front.encoding || view.is_run() || marks
+        };
+        let other = behind.filter(nests);
         other.map(|view| view.behind(front)).collect::<Vec<_>>()
     });
     let twice: Vec<View> = twice.collect();
@@ -171,7 +177,10 @@ fn of_runs(text: &str) -> Vec<View> {
         let encoded = &text[run.clone()];
         let of = |encoding, bytes: Option<Vec<u8>>| View::of_run(encoding, bytes?, &run);
         views.extend(of(Encoding::Base64, base64(encoded)));
-        views.extend(of(Encoding::Hex, hex(encoded)));
+        views.extend(of(
+            Encoding::Hex,
+            hex(encoded.strip_prefix("0x").unwrap_or(encoded)),
+        ));
     }
     views
 }
@@ -184,11 +193,35 @@ pub fn percent_decoded(text: &str) -> String {
 }
 
 fn unpercented(text: &str) -> Option<View> {
-    read(Encoding::Percent, text, |rest, decoded| {
-        let digits = rest.strip_prefix('%')?.as_bytes().get(..2)?;
-        decoded.push(byte(digits)?);
-        Some(3)
-    })
+    read(Encoding::Percent, text, percent)
+}
+
+/// The byte that a code of percent encoding stands for, and the length of the code.
+fn percent(rest: &str, decoded: &mut Vec<u8>) -> Option<usize> {
+    let digits = rest.strip_prefix('%')?.as_bytes().get(..2)?;
+    decoded.push(byte(digits)?);
+    Some(3)
+}
+
+/// A text with the queries of its URLs read as a form writes them: a plus sign is a space.
+fn unformed(text: &str) -> Option<View> {
+    let (in_query, has_plus) = (Cell::new(false), Cell::new(false));
+    let view = read(Encoding::Percent, text, |rest, decoded| {
+        match rest.chars().next()? {
+            '+' if in_query.get() => {
+                has_plus.set(true);
+                decoded.push(b' ');
+                Some(1)
+            }
+            '%' => percent(rest, decoded),
+            sign => {
+                in_query
+                    .set(!sign.is_whitespace() && (in_query.get() || matches!(sign, '?' | '=')));
+                None
+            }
+        }
+    });
+    view.filter(|_| has_plus.get())
 }
 
 /// The inside of a JSON string, read; what is no escape stays as it is.

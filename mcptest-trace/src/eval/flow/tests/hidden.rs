@@ -78,3 +78,18 @@ fn an_identifier_may_be_a_part_of_a_host_or_a_mail_address() {
         assert_eq!(leaks(&run(page, mail), entry()), [""; 0], "{page} | {mail}");
     }
 }
+
+#[test]
+fn encodings_that_hide_values() {
+    both_ways(&[
+        (
+            "https://e.example/?d=to+eve%40evil.example",
+            "eve@evil.example",
+        ),
+        ("q=to+eve@evil.example", "eve@evil.example"),
+        ("?d=card+4111+1111+1111+1111", "4111111111111111"),
+        ("eve%2540evil.example", "eve@evil.example"),
+        ("eve&amp;#64;evil.example", "eve@evil.example"),
+        ("0x657665406576696c2e6578616d706c65", "eve@evil.example"),
+    ]);
+}
