@@ -51,11 +51,17 @@ impl Behind {
         let words = words(text);
         let decoded = |span: &Range<usize>| Encoded::new(layer.encoding(), text, span);
         let found = values(text, &words);
-        // A value that is the whole argument says what a name of its words would.
-        let all = text.len() - text.trim_start().len()..text.trim_end().len();
+        // A value that is the whole argument says what a name of its words would. The scheme of a URL is no part of it.
+        let has_words = |part: &str| part.contains(char::is_alphanumeric);
+        let is_all = |span: &Range<usize>| {
+            let before = &text[..span.start];
+            let scheme = before.trim_start().strip_suffix("://");
+            let is_scheme = scheme.is_some_and(|scheme| scheme.chars().all(char::is_alphanumeric));
+            (is_scheme || !has_words(before)) && !has_words(&text[span.end..])
+        };
         let is_value = found
             .iter()
-            .any(|value| !value.kind.is_part() && value.span == all);
+            .any(|value| !value.kind.is_part() && is_all(&value.span));
         let values = found.into_iter().map(|value| {
             let decoded = decoded(&value.span);
             let span = layer.place(value.span);

@@ -1,6 +1,7 @@
 mod hidden;
 mod names;
 mod said;
+mod shared;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

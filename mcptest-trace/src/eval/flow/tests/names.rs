@@ -3,7 +3,7 @@
 use super::*;
 
 /// A page is read, then a tool is called with one argument.
-fn called(page: &str, tool: &str, arg: &str, value: impl Into<Value>) -> Value {
+pub(super) fn called(page: &str, tool: &str, arg: &str, value: impl Into<Value>) -> Value {
     json!({
         "tool_calls": [
             { "name": "fetch_page", "args": { "url": "https://start.example" }, "step": 0 },
@@ -13,7 +13,7 @@ fn called(page: &str, tool: &str, arg: &str, value: impl Into<Value>) -> Value {
     })
 }
 
-fn any_tool() -> FlowEntry {
+pub(super) fn any_tool() -> FlowEntry {
     FlowEntry::new(patterns(&["fetch_*"]), patterns(&["*"]))
 }
 
