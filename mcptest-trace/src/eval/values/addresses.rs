@@ -31,11 +31,33 @@ pub(super) fn find(text: &str, found: &mut Vec<Value>) {
         let joins = |sign: char| "=,;&?".contains(sign);
         for (inner, piece) in split(chunk, joins) {
             let piece = piece.trim_end_matches(|sign| joins(sign) || ".:!*".contains(sign));
-            if is_path(piece) {
+            if is_path(piece) && !is_media_type(piece) {
                 address(piece, start + inner, found);
             }
         }
     }
+}
+
+/// Whether a text is the name of a format, such as `text/html`, and no path.
+pub(super) fn is_media_type(text: &str) -> bool {
+    const TYPES: [&str; 9] = [
+        "application",
+        "audio",
+        "font",
+        "image",
+        "message",
+        "model",
+        "multipart",
+        "text",
+        "video",
+    ];
+    let of = |of: &str| TYPES.iter().any(|known| known.eq_ignore_ascii_case(of));
+    let is_part = |sign: char| sign.is_ascii_alphanumeric() || "+-.".contains(sign);
+    text.split_once('/').is_some_and(|(kind, format)| {
+        // `image/plan.png` is a file.
+        let is_file = is_dotted(format) && !format.starts_with("vnd.");
+        of(kind) && !format.is_empty() && format.chars().all(is_part) && !is_file
+    })
 }
 
 /// Whether a text is a path: from a root, or of several steps or with the ending of a file.

@@ -2,6 +2,7 @@
 
 use super::super::whole::in_word;
 use super::atoms::DIGITS;
+use super::words::is_year;
 use super::{Kind, Value, key};
 
 /// The fewest and the most digits of a telephone or a card.
@@ -94,6 +95,12 @@ fn telephone(bytes: &[u8], start: usize, found: &mut Vec<Value>) -> Option<usize
         at += 1;
     }
     if let Some(end) = date(&ends, start, bytes) {
+        return Some(end);
+    }
+    if let [(4, _), (8, end)] = ends[..]
+        && is_year(&joined[..4])
+        && is_year(&joined[4..8])
+    {
         return Some(end);
     }
     let in_word = |end: usize| bytes.get(end).is_some_and(u8::is_ascii_alphabetic);

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::addresses::is_media_type;
 use super::argument::Argument;
 use super::around::{Around, CURRENCIES, Sign};
 use super::atoms::{DIGITS, normal};
@@ -60,7 +61,8 @@ impl Name {
             });
         }
         let spelt = |word: &Word| text[word.span.clone()].contains(char::is_alphabetic);
-        if !(1..=LONGEST).contains(&words.len()) || !words.iter().any(spelt) {
+        let is_name = (1..=LONGEST).contains(&words.len()) && words.iter().any(spelt);
+        if !is_name || is_media_type(trimmed) {
             return None;
         }
         let rare = words.iter().filter(|word| !word.is_common).count();

@@ -19,3 +19,28 @@ fn a_url_that_the_user_said_is_no_name_of_its_words() {
     }
     assert_eq!(leaking("http://ok.example/a2", "https://ok.example/a1"), 1);
 }
+
+#[test]
+fn formats_and_spans_of_years_are_no_values() {
+    for (page, arg, value) in [
+        ("Content-Type: text/html", "mime", "text/html"),
+        ("it is application/json", "content_type", "application/json"),
+        (
+            "an application/vnd.a-b.sheet",
+            "type",
+            "application/vnd.a-b.sheet",
+        ),
+        ("\u{a9} 1999-2003", "body", "from 1999-2003"),
+    ] {
+        let run = called(page, "post", arg, value);
+        assert_eq!(leaks(&run, any_tool()), [""; 0], "{page} | {value}");
+    }
+    for (page, value) in [
+        ("see image/plan.png", "image/plan.png"),
+        ("see text/of/mine", "text/of/mine"),
+        ("call 1999-2203", "1999-2203"),
+    ] {
+        let run = called(page, "post", "body", value);
+        assert_eq!(leaks(&run, any_tool()), [value], "{page}");
+    }
+}
