@@ -39,6 +39,12 @@ const MONEY: [&str; 11] = [
     "refund",
 ];
 
+/// Arguments that hold one of a few words, which records of all kinds share.
+const CHOSEN: [&str; 16] = [
+    "status", "state", "priority", "severity", "currency", "format", "country", "language", "lang",
+    "locale", "type", "kind", "category", "unit", "units", "level",
+];
+
 /// Words before a number that say that it tells one thing from others.
 const NUMBERED: [&str; 6] = ["id", "no", "nr", "number", "num", "index"];
 
@@ -65,6 +71,8 @@ pub(in crate::eval) struct Argument {
     pub(super) is_written: bool,
     pub(super) is_money: bool,
     pub(super) is_number: bool,
+    /// Where it holds one of a few words, that of its name which says so.
+    chosen: Option<u64>,
 }
 
 impl Argument {
@@ -87,6 +95,10 @@ impl Argument {
             is_written: has(&WRITTEN),
             is_money: has(&MONEY),
             is_number: has(&NUMBERED),
+            chosen: words
+                .last()
+                .filter(|word| CHOSEN.contains(word))
+                .map(|word| stem(word)),
             own: words
                 .iter()
                 .filter(|word| !TIMES.contains(word))
@@ -108,6 +120,12 @@ impl Argument {
     pub(super) fn is_named_in_full(&self, around: &Around, within: usize) -> bool {
         let near: HashSet<u64> = around.near(within).collect();
         self.own.len() > 1 && self.own.is_subset(&near)
+    }
+
+    /// Whether it holds one of a few words, and this is the one in the field of a record that has its name.
+    pub(super) fn is_chosen(&self, around: &Around) -> bool {
+        let is_named = |word| around.near(1).any(|near| near == word);
+        around.is_field() && self.chosen.is_some_and(is_named)
     }
 
     /// Whether one of them is of the argument's own name and none for a time.

@@ -112,6 +112,7 @@ impl Name {
                     || argument.is_number && around.has(Sign::Numbered)
                     || argument.is_money && around.has(Sign::Money)
             }
+            Shape::Odd | Shape::Word { .. } if argument.is_chosen(around) => false,
             Shape::Odd => true,
             Shape::Word { upper } => {
                 let is_name = upper
