@@ -3,6 +3,7 @@
 mod index;
 mod leaks;
 mod marked;
+mod places;
 mod sink;
 #[cfg(test)]
 mod tests;

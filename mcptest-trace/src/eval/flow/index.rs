@@ -8,20 +8,17 @@ use super::super::values::around::Around;
 use super::super::values::scan;
 use super::super::values::{Kind, Layer, layers, values, words};
 use super::marked::Encoded;
+use super::places::{self, Origin, Places};
 use super::sink::Sink;
 use super::way::text_of;
 use super::{FlowUnless, Told};
 use crate::trace::Trace;
 use crate::trace::leaves::{PathPart, leaves};
 
-/// How many places of a name or a date are looked at, in one result and in all: so the time stays linear.
-const PLACES: usize = 8;
-const ALL_PLACES: usize = 256;
-
 /// Where a value of an argument stands.
 #[derive(Default)]
 pub(super) struct Seen {
-    /// In results, by call: of each the first place, and the first by itself; of a name or a date the first few.
+    /// In results, by call: of each the first place, and the first by itself; of a name or a date those that tell something new.
     pub(super) spots: Vec<Spot>,
     /// The calls whose arguments have it, in order.
     pub(super) args: Vec<usize>,
@@ -86,9 +83,11 @@ impl<'a> Index<'a> {
     pub(super) fn of<'s>(
         trace: &'a Trace,
         told: &Told<'_>,
-        sinks: impl Iterator<Item = &'s Sink<'s>>,
+        sinks: impl Iterator<Item = &'s Sink<'s>> + Clone,
     ) -> Self {
-        let keys = sinks.flat_map(|sink| sink.keys().collect::<Vec<_>>());
+        let keys = sinks
+            .clone()
+            .flat_map(|sink| sink.keys().collect::<Vec<_>>());
         let mut index = Self {
             seen: keys.map(|key| (key, Seen::default())).collect(),
             texts: trace
@@ -100,7 +99,7 @@ impl<'a> Index<'a> {
         if !index.seen.is_empty() {
             index.told(trace, told);
             index.arguments(trace);
-            index.results(trace);
+            index.results(trace, Places::of(sinks));
         }
         index
     }
@@ -153,26 +152,31 @@ impl<'a> Index<'a> {
         }
     }
 
-    fn results(&mut self, trace: &Trace) {
+    fn results(&mut self, trace: &Trace, mut places: Places<'_>) {
         let known = trace.tool_calls.len();
+        let tools = places::tools(trace);
         let mut results: Vec<usize> = (0..trace.tool_results.len()).collect();
         results.retain(|result| trace.tool_results[*result].call_index < known);
         results.sort_by_key(|result| trace.tool_results[*result].call_index);
         for result in results {
             for (place, text) in self.texts[result].iter().enumerate() {
                 each(&text.text, text.key, &mut self.seen, |seen, found| {
-                    let of_result = seen
-                        .spots
-                        .iter()
-                        .rev()
-                        .take_while(|spot| spot.result == result);
-                    let is_new = match found.around {
-                        Some(_) => {
-                            seen.spots.len() < ALL_PLACES && of_result.take(PLACES).count() < PLACES
-                        }
-                        None => of_result
+                    let is_new = if let Some(around) = &found.around {
+                        let call = trace.tool_results[result].call_index;
+                        let origin = Origin {
+                            tool: tools[result],
+                            was_told: seen.args.binary_search(&call).is_ok(),
+                        };
+                        places.is_new(found.key, origin, around, found.by_itself)
+                    } else {
+                        let of_result = seen
+                            .spots
+                            .iter()
+                            .rev()
+                            .take_while(|spot| spot.result == result);
+                        of_result
                             .take(2)
-                            .all(|spot| !spot.by_itself && found.by_itself),
+                            .all(|spot| !spot.by_itself && found.by_itself)
                     };
                     if is_new {
                         seen.spots.push(Spot {
@@ -211,6 +215,7 @@ fn texts(result: &serde_json::Value) -> Vec<Text<'_>> {
 
 /// A value in a text.
 struct Found<'l, 't> {
+    key: u64,
     layer: &'l Layer<'t>,
     span: Range<usize>,
     by_itself: bool,
@@ -238,6 +243,7 @@ fn each(
                     _ => None,
                 };
                 let found = Found {
+                    key: value.key,
                     layer: &layer,
                     span: value.span,
                     by_itself: !value.kind.is_part(),
@@ -257,6 +263,7 @@ fn each(
                 note(
                     seen,
                     Found {
+                        key,
                         layer,
                         span,
                         by_itself: true,

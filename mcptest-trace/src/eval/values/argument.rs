@@ -62,7 +62,7 @@ const TIMES: [&str; 9] = [
 ];
 
 /// What an argument is for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::eval) struct Argument {
     /// The words of its name, and those of its tool's that are not common.
     words: HashSet<u64>,

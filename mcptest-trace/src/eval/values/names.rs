@@ -101,6 +101,11 @@ impl Name {
         self.shape == Shape::Number
     }
 
+    /// Whether it is meant wherever another one of the same key is.
+    pub(in crate::eval) fn is_like(&self, other: &Self) -> bool {
+        self.shape == other.shape
+    }
+
     /// Whether it was meant for an argument, by what stands around it in a result.
     pub(in crate::eval) fn is_meant(&self, around: &Around, argument: &Argument) -> bool {
         let set_apart = around.has(Sign::Quoted) || argument.is_named(around, BEFORE);
