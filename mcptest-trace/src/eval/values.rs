@@ -7,6 +7,7 @@ pub(super) mod around;
 mod atoms;
 mod dates;
 mod groups;
+pub(super) mod markup;
 pub(super) mod names;
 pub(super) mod scan;
 mod words;
@@ -16,7 +17,7 @@ use std::ops::Range;
 use super::views::{self, Encoding, View};
 use crate::fnv::fnv1a64;
 
-pub(super) use words::{WORDS, Word, words};
+pub(super) use words::{RARE, WORDS, Word, words};
 
 /// A value of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,6 +93,7 @@ pub(super) fn values(text: &str, words: &[Word]) -> Vec<Value> {
     atoms::find(text, &mut found);
     groups::find(text, &mut found);
     dates::find(text, words, &mut found);
+    markup::set_apart(text, &mut found);
     found
 }
 

@@ -5,15 +5,12 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::super::values::names::{Name, is_date_meant};
-use super::super::values::{Kind, Value, WORDS};
+use super::super::values::{Kind, RARE, Value, WORDS};
 use super::index::{Index, Seen, Spot};
 use super::marked::Encoded;
 use super::sink::Sink;
 use super::way::{Way, knew, together};
 use super::{FlowUnless, Leak, MarkedText};
-
-/// How many words of a stretch are no common ones.
-const RARE: u32 = 2;
 
 /// A value that leaks.
 pub(super) struct Found<'i> {

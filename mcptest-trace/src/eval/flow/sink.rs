@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::super::values::argument::Argument;
+use super::super::values::markup;
 use super::super::values::names::Name;
 use super::super::values::{Layer, Value, layers, values, words};
 use super::marked::Encoded;
@@ -69,7 +70,7 @@ impl Behind {
         });
         let is_whole = layer.place(0..text.len()).len() >= front.trim().len();
         let name = Name::of(text, &words)
-            .filter(|_| is_whole && !is_value)
+            .filter(|_| is_whole && !is_value && !markup::is_all(text))
             .map(|mut name| {
                 let decoded = decoded(&name.span);
                 name.span = layer.place(name.span);

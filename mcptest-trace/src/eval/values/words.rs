@@ -10,6 +10,9 @@ use super::{Kind, Value, key, key_of_words};
 /// How many words make a stretch.
 pub(in crate::eval) const WORDS: usize = 5;
 
+/// How many words of a stretch are no common ones.
+pub(in crate::eval) const RARE: u32 = 2;
+
 /// Words that any two texts share: the frequent ones of the language, and those of greetings and closings.
 static COMMON: LazyLock<HashSet<u64>> = LazyLock::new(|| {
     let lines = include_str!("common.txt").lines();
