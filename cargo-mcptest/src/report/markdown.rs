@@ -21,9 +21,10 @@ const AGENTS: usize = 500;
 pub(super) fn report(verdicts: &PackageVerdicts) -> String {
     let package = escaped(&verdicts.opened.package.name);
     // A folder of suites without a crate has no name.
-    let of = match package.is_empty() {
-        true => String::new(),
-        false => format!(" of {package}"),
+    let of = if package.is_empty() {
+        String::new()
+    } else {
+        format!(" of {package}")
     };
     let mut text = format!("## Agent tests{of}\n\n**{}**\n", verdicts.tally());
     text.push_str(&failures(&verdicts.cases));
