@@ -62,6 +62,7 @@ impl AgentCommand {
     }
 
     /// The same in a session: with its environment, its turns, and the file that tells MCP clients where servers are.
+    #[cfg(any(feature = "play", feature = "record"))]
     pub(crate) fn in_session(
         mut self,
         environment: Vec<(String, String)>,
