@@ -11,7 +11,9 @@ mod tests;
 mod watcher;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+#[cfg(any(feature = "play", feature = "record"))]
+use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
