@@ -12,6 +12,7 @@ mod golden_path;
 mod matching;
 pub(crate) mod measure;
 pub(crate) mod metrics;
+mod months;
 mod narrative;
 mod playback;
 mod recovery;

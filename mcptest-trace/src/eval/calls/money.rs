@@ -1,5 +1,6 @@
 //! What a run cost, of its recorded tokens and the prices of its models.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use super::prices::{ModelPrice, Prices};
@@ -110,8 +111,15 @@ fn micro_usd(tokens: StepTokens, price: ModelPrice) -> Option<f64> {
     let prompt = tokens.prompt.filter(|prompt| *prompt > 0)?;
     let cached = tokens.cached.unwrap_or_default();
     let fresh = prompt.checked_sub(cached)?;
+    let written = tokens.completion?;
+    if tokens
+        .reasoning
+        .is_some_and(|reasoning| reasoning > written)
+    {
+        return None;
+    }
     let of_cached = price.cached.unwrap_or(price.prompt);
-    let completion = real(tokens.completion?) * price.completion;
+    let completion = real(written) * price.completion;
     Some(real(fresh) * price.prompt + real(cached) * of_cached + completion)
 }
 
@@ -130,7 +138,19 @@ fn says_something(trace: &Trace, completion: Option<u64>) -> bool {
 fn has_more_than(trace: &Trace, of_steps: &Tokens) -> bool {
     let told = trace.tool_calls.iter().filter_map(|call| call.step).max();
     let more_calls = told.is_some_and(|step| step >= wide(trace.conversation.steps.len()));
-    more_calls || trace.conversation.tokens.total > of_steps.total
+    more_calls || trace.conversation.tokens.total > of_steps.total || has_untold_sub_agent(trace)
+}
+
+/// Whether a sub-agent called a tool in no model call of its own: then its model calls are not among the recorded ones.
+fn has_untold_sub_agent(trace: &Trace) -> bool {
+    let mut agents: BTreeMap<u64, Option<&str>> = BTreeMap::new();
+    trace.tool_calls.iter().any(|call| {
+        let agent = call.agent_id.as_deref();
+        match call.step {
+            None => agent.is_some(),
+            Some(step) => *agents.entry(step).or_insert(agent) != agent,
+        }
+    })
 }
 
 #[cfg(test)]
@@ -155,6 +175,29 @@ mod tests {
             "tool_calls": [{ "name": "a", "step": 0 }], "final_response": "Done.", "conversation": conversation,
         });
         cost_of_run(&run, "m", &prices())
+    }
+
+    #[test]
+    fn a_sub_agent_without_a_model_call_of_its_own_makes_the_cost_unknown() {
+        let with = |sub: Value| {
+            let run = json!({
+                "tool_calls": [{ "name": "task", "step": 0 }, sub], "final_response": "Done.",
+                "conversation": { "steps": [{ "prompt": 100, "completion": 10 }, { "prompt": 100, "completion": 10 }] },
+            });
+            cost_of_run(&run, "m", &prices())
+        };
+        let call = |step: Value| json!({ "name": "search", "agent_id": "sub", "step": step });
+        for untold in [Value::Null, 0.into()] {
+            assert_eq!(with(call(untold)), Err(UnknownCost::NotAllSteps));
+        }
+        assert!(with(call(1.into())).is_ok());
+        assert!(with(json!({ "name": "search", "step": 0 })).is_ok());
+    }
+
+    #[test]
+    fn more_reasoning_than_was_written_is_no_count() {
+        let steps = json!({ "steps": [{ "prompt": 100, "completion": 10, "reasoning": 1000 }] });
+        assert_eq!(cost(&steps), Err(UnknownCost::OfStep(0)));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::lexicon::{lower, stem};
 use super::list::OBJECT;
 use super::marks::{Mark, Marks, of};
 use super::token::{Token, TokenQueries};
+use crate::eval::months;
 
 /// What a claim names, as it is spelt.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -305,29 +306,9 @@ pub(super) fn amount(text: &str) -> Option<f64> {
     plain.then(|| digits.parse().ok()).flatten()
 }
 
-const MONTHS: [&str; 12] = [
-    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-];
-
 /// The month that a word names, from 1.
 fn month(word: &str) -> Option<usize> {
-    const LONG: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
-    let word = word.trim_end_matches('.');
-    let place = |names: [&str; 12]| names.iter().position(|name| *name == word);
-    place(MONTHS).or_else(|| place(LONG)).map(|at| at + 1)
+    months::of(word.trim_end_matches('.'))
 }
 
 /// The days that are named, as `05-03`.

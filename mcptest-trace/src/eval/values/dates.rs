@@ -6,22 +6,7 @@
 use std::ops::Range;
 
 use super::{Kind, Value, Word, key};
-
-/// The names of months in English, whose first three letters are their short forms.
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
+use crate::eval::months;
 
 /// Words between the two days of a span of days, or between a day and its month.
 const BETWEEN: [&str; 8] = ["to", "the", "of", "and", "through", "until", "till", "or"];
@@ -95,17 +80,7 @@ pub(super) fn find(text: &str, words: &[Word], found: &mut Vec<Value>) {
 
 /// The month that a word names.
 pub(super) fn month(word: &str) -> Option<u8> {
-    let short = word.len() == 3 || word.len() == 4 && word.starts_with(['s', 'S']);
-    let fits = |name: &str| {
-        let name = if short {
-            name.get(..word.len())
-        } else {
-            Some(name)
-        };
-        name.is_some_and(|name| name.eq_ignore_ascii_case(word))
-    };
-    let place = MONTHS.iter().position(|name| fits(name))?;
-    u8::try_from(place + 1).ok()
+    u8::try_from(months::of(word)?).ok()
 }
 
 struct Text<'a> {
