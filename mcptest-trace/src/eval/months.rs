@@ -27,7 +27,7 @@ pub(super) fn of(word: &str) -> Option<usize> {
         };
         name.eq_ignore_ascii_case(word)
     };
-    NAMES.iter().position(|name| fits(name)).map(|at| at + 1)
+    NAMES.iter().position(fits).map(|at| at + 1)
 }
 
 #[cfg(test)]
