@@ -66,9 +66,15 @@ fn what_is_known_of_the_whole_run_alone_is_within_no_limit_of_a_part() {
     ] {
         let mut made = team();
         // Some recorders say of each call which model call made it.
-        for call in made["tool_calls"].as_array_mut().unwrap() {
-            call["step"] = json!(0);
+        for (step, call) in made["tool_calls"]
+            .as_array_mut()
+            .unwrap()
+            .iter_mut()
+            .enumerate()
+        {
+            call["step"] = json!(step);
         }
+        made["conversation"]["steps"] = vec![json!({ "prompt": 900, "completion": 10 }); 5].into();
         let top = "prices: { m: { prompt: 1, completion: 1 } }\n";
         let runs = [json!({ "trace": made })];
         holds(judge_runs(top, &format!("  calls: {{ {limit} }}\n"), &runs));
