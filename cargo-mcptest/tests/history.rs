@@ -138,10 +138,10 @@ fn a_change_is_found_in_its_commit_and_nowhere_else() {
         (&json!(2), &json!("worse"))
     );
     // All runs since the last change are its baseline.
-    let said = changes[0]["said"].as_str().unwrap();
-    assert!(
-        said.starts_with("12/12 → 0/6 passed; regressed p < 0.0001"),
-        "{said}"
+    let found = json!([{ "passed": 12, "runs": 12 }, { "passed": 0, "runs": 6 }]);
+    assert_eq!(
+        (&changes[0]["of"], &changes[0]["found"]),
+        (&json!("outcomes"), &found)
     );
     assert_eq!(page["agents"][1]["changes"], json!([]));
     let share = &page["agents"][1]["points"][0]["share"];
@@ -150,6 +150,32 @@ fn a_change_is_found_in_its_commit_and_nowhere_else() {
     assert_eq!(page["agents"][0]["points"][0]["tokens"], 1012.5);
     assert_eq!(page["agents"][0]["points"][0]["ms"], Value::Null);
     assert_eq!(page["notes"], json!([]));
+}
+
+/// Two runs of a commit are too few to show anything; those of the next commits show it of the first.
+#[test]
+fn a_fall_that_takes_several_commits_to_show_is_marked_where_it_began() {
+    let folder = repository();
+    let two = |passed: bool, number: u64| {
+        for place in 0..2 {
+            let run = run("steady", "find", 1000 + 10 * number + place, passed, "go");
+            let path = format!("suites/cassettes/steady__m/run-{}.json", place + 1);
+            folder.write(&path, run.to_string());
+        }
+    };
+    for number in 4..14 {
+        two(number < 9, number);
+        commit(&folder, &format!("Commit {number}"));
+    }
+    let page = page(&folder, &[]);
+    let changes = page["agents"][1]["changes"].as_array().unwrap();
+    let begun = json!([{ "of": "outcomes", "kind": "worse", "commit": 8 }]);
+    let changes: Vec<Value> = changes
+        .iter()
+        .map(|one| json!({ "of": one["of"], "kind": one["kind"], "commit": one["commit"] }))
+        .collect();
+    assert_eq!(json!(changes), begun);
+    assert_eq!(of_commits(&page, "subject")[8], "Commit 9");
 }
 
 /// A commit of a branch that was merged is no step of the history: it does not know what the other branch had.
@@ -233,8 +259,7 @@ fn another_prompt_is_told_and_not_judged() {
     assert_eq!(
         page["agents"][1]["changes"],
         json!([{
-            "commit": 3, "kind": "other",
-            "said": "recorded with another model or prompt; not compared with before",
+            "commit": 3, "kind": "other", "of": "asked",
         }])
     );
 }

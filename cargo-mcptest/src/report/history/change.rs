@@ -1,129 +1,248 @@
 //! The commits in which an agent became another one.
 //!
-//! The new runs of a commit are held against all runs since the last change. However many commits and agents
-//! there are, the chance of any false mark is at most 5% for outcomes, and the same for tokens: each of the K
-//! tests has its share of it, as an agent of a comparison has.
+//! Outcomes, tokens and money each have marks of their own. After each commit with new runs, every earlier commit
+//! since the last mark may be the one in which the agent changed: the runs before it are held against the runs from
+//! it on. So a fall that one commit has too few runs to show is found as soon as the next ones have it too.
+//!
+//! However many commits and agents there are, the chance of any mark where nothing changed is at most 5% for each of
+//! the three: each of the K pairs of commits has its share of it, as an agent of a comparison has.
 
 use std::collections::BTreeSet;
 
 use mcptest_trace::evidence::compare::{
-    CompareOptions, Cost, Metric, MetricFinding, RunSample, compare_agent,
+    AgentComparison, CompareOptions, Cost, CostKind, Metric, MetricFinding, RunSample,
+    compare_agent,
 };
 use serde::Serialize;
+use serde_json::json;
 
 use super::recorded::{AgentHistory, JudgedRun};
 use crate::outcome::OutcomeSource;
 
 /// What became another in a commit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Change {
     /// Which of the commits.
     pub(super) commit: usize,
     /// `worse`, `better` or `other`, which is what is asked.
     pub(super) kind: &'static str,
-    /// What was found, in words.
-    pub(super) said: String,
+    /// What changed: `outcomes`, `tokens`, `usd`; `asked`, which is all of them.
+    pub(super) of: &'static str,
+    /// What it was before and what it is since, where that was compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) found: Option<[Found; 2]>,
 }
 
-/// New runs of an agent in a commit, and those since the last change.
-struct Pair {
-    before: Vec<RunSample>,
-    now: Vec<RunSample>,
+/// What the runs of a side come to.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(untagged)]
+pub(super) enum Found {
+    /// Runs that passed, of so many.
+    Outcomes { passed: usize, runs: usize },
+    /// The mean of tokens, or of dollars.
+    Mean(f64),
 }
 
-/// The changes of each agent.
+/// The new runs of an agent in a commit.
+struct Step<'a> {
+    commit: usize,
+    runs: Vec<&'a JudgedRun>,
+}
+
+/// What is looked at for changes.
+#[derive(Debug, Clone, Copy)]
+enum Measured {
+    Outcomes(OutcomeSource),
+    Tokens,
+    Usd,
+}
+
+/// The changes of each agent, in the order of the commits.
 pub(super) fn changes(agents: &[AgentHistory]) -> Vec<Vec<Change>> {
-    let tests = agents
-        .iter()
-        .map(|agent| agent.states.len().saturating_sub(1));
-    let options = CompareOptions::default().with_hypotheses(tests.sum::<usize>().max(1));
-    agents
-        .iter()
-        .map(|agent| of_agent(agent, &options))
-        .collect()
+    let stretches: Vec<_> = agents.iter().map(stretches).collect();
+    let pairs = stretches.iter().flatten().map(|stretch| {
+        let steps = stretch.len();
+        steps * steps.saturating_sub(1) / 2
+    });
+    let options = CompareOptions::default().with_hypotheses(pairs.sum::<usize>().max(1));
+    let of_money = options.clone().with_cost(CostKind::Usd);
+    let of_agent = |(agent, stretches): (&AgentHistory, Vec<Vec<Step<'_>>>)| {
+        let mut changes = Vec::new();
+        for (place, stretch) in stretches.iter().enumerate() {
+            if let Some(first) = stretch.first().filter(|_| place > 0) {
+                changes.push(Change {
+                    commit: first.commit,
+                    kind: "other",
+                    of: "asked",
+                    found: None,
+                });
+            }
+            let outcomes = Measured::Outcomes(agent.outcome());
+            changes.extend(outcomes.changes(&agent.stem, stretch, &options));
+            changes.extend(Measured::Tokens.changes(&agent.stem, stretch, &options));
+            changes.extend(Measured::Usd.changes(&agent.stem, stretch, &of_money));
+        }
+        changes.sort_by_key(|change| change.commit);
+        changes
+    };
+    agents.iter().zip(stretches).map(of_agent).collect()
 }
 
-fn of_agent(agent: &AgentHistory, options: &CompareOptions) -> Vec<Change> {
-    let outcome = agent.outcome();
-    let mut changes = Vec::new();
-    // The files since the last change, and what their runs were asked.
-    let mut since: BTreeSet<usize> = BTreeSet::new();
-    let mut asked: BTreeSet<[String; 3]> = BTreeSet::new();
+/// The commits with new runs of an agent; where it is asked otherwise, a stretch of its own begins.
+fn stretches(agent: &AgentHistory) -> Vec<Vec<Step<'_>>> {
+    let mut stretches: Vec<Vec<Step<'_>>> = Vec::new();
+    let mut seen: BTreeSet<usize> = BTreeSet::new();
+    let mut asked: BTreeSet<&[String; 3]> = BTreeSet::new();
     for state in &agent.states {
         let files = state.files.iter().copied();
-        let new: BTreeSet<usize> = files.filter(|file| !since.contains(file)).collect();
-        let runs = |files: &BTreeSet<usize>| -> Vec<&JudgedRun> {
-            let files = files.iter().filter_map(|file| agent.files.get(*file));
-            files.flatten().collect()
+        let new: Vec<usize> = files.filter(|file| !seen.contains(file)).collect();
+        let runs = new.iter().filter_map(|file| agent.files.get(*file));
+        let step = Step {
+            commit: state.commit,
+            runs: runs.flatten().collect(),
         };
-        let new_runs = runs(&new);
-        if new_runs.is_empty() {
+        if step.runs.is_empty() {
             continue;
         }
-        let asked_now: BTreeSet<[String; 3]> =
-            new_runs.iter().map(|run| run.asked.clone()).collect();
-        let change = if since.is_empty() {
-            None
-        } else if asked_now != asked {
-            let said = "recorded with another model or prompt; not compared with before";
-            Some(("other", said.to_owned()))
-        } else {
-            let pair = Pair {
-                before: samples(&runs(&since), outcome),
-                now: samples(&new_runs, outcome),
-            };
-            pair.found(&agent.stem, options)
-        };
-        if let Some((kind, said)) = change {
-            let commit = state.commit;
-            changes.push(Change { commit, kind, said });
-            since.clear();
+        seen.extend(new);
+        let asked_now: BTreeSet<&[String; 3]> = step.runs.iter().map(|run| &run.asked).collect();
+        match stretches.last_mut().filter(|_| asked_now == asked) {
+            Some(stretch) => stretch.push(step),
+            None => stretches.push(vec![step]),
         }
         asked = asked_now;
-        since.extend(new);
     }
-    changes
+    stretches
 }
 
-fn samples(runs: &[&JudgedRun], outcome: OutcomeSource) -> Vec<RunSample> {
-    let sample = |run: &&JudgedRun| {
-        let passed = run.passed(outcome);
-        RunSample::default()
-            .with_passed(passed)
-            .with_unjudged(passed.is_none())
-            .with_cost(run.tokens.map(|tokens| Cost::measured(whole(tokens))))
-    };
-    runs.iter().map(sample).collect()
-}
-
-/// A count of tokens as it was recorded.
-fn whole(tokens: f64) -> u64 {
-    format!("{tokens:.0}").parse().unwrap_or_default()
-}
-
-impl Pair {
-    fn found(&self, stem: &str, options: &CompareOptions) -> Option<(&'static str, String)> {
-        let found = compare_agent(stem, &self.before, &self.now, options);
-        let is = |metric, finding| found.finding(metric) == Some(finding);
-        let both = [Metric::Outcomes, Metric::Cost];
-        let kind = if both
-            .iter()
-            .any(|metric| is(*metric, MetricFinding::Regressed))
-        {
-            "worse"
-        } else if both
-            .iter()
-            .any(|metric| is(*metric, MetricFinding::Improved))
-        {
-            "better"
-        } else {
-            return None;
-        };
-        let verdict = found.verdict(options);
-        let verdict: Vec<&str> = verdict.split_whitespace().collect();
-        let passed = found
-            .outcomes
-            .map(|outcomes| format!("{} → {} passed; ", outcomes.baseline, outcomes.candidate));
-        Some((kind, passed.unwrap_or_default() + &verdict.join(" ")))
+impl Measured {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Outcomes(_) => "outcomes",
+            Self::Tokens => "tokens",
+            Self::Usd => "usd",
+        }
     }
+
+    const fn metric(self) -> Metric {
+        match self {
+            Self::Outcomes(_) => Metric::Outcomes,
+            Self::Tokens | Self::Usd => Metric::Cost,
+        }
+    }
+
+    /// What it is of a run.
+    fn value(self, run: &JudgedRun) -> Option<f64> {
+        match self {
+            Self::Outcomes(source) => run.passed(source).map(f64::from),
+            Self::Tokens => run.tokens,
+            Self::Usd => run.usd,
+        }
+    }
+
+    fn sample(self, run: &JudgedRun) -> RunSample {
+        match self {
+            Self::Outcomes(source) => {
+                let passed = run.passed(source);
+                RunSample::default()
+                    .with_passed(passed)
+                    .with_unjudged(passed.is_none())
+            }
+            Self::Tokens => {
+                RunSample::default().with_cost(cost(CostKind::Tokens, "tokens", run.tokens))
+            }
+            Self::Usd => RunSample::default().with_cost(cost(CostKind::Usd, "usd", run.usd)),
+        }
+    }
+
+    fn changes(self, stem: &str, steps: &[Step<'_>], options: &CompareOptions) -> Vec<Change> {
+        let mut changes = Vec::new();
+        let mut since = 0;
+        for upto in 1..=steps.len() {
+            while let Some((at, change)) = self.first(stem, &steps[..upto], since, options) {
+                since = at;
+                changes.push(change);
+            }
+        }
+        changes
+    }
+
+    /// The change in these steps after the step `since`: where it is likeliest, or in the last step.
+    fn first(
+        self,
+        stem: &str,
+        steps: &[Step<'_>],
+        since: usize,
+        options: &CompareOptions,
+    ) -> Option<(usize, Change)> {
+        let last = steps.len().checked_sub(1).filter(|last| *last > since)?;
+        let likeliest = self.likeliest(&steps[since..]).map(|at| since + at);
+        let mut places = vec![last];
+        places.extend(likeliest.filter(|at| *at != last));
+        places.into_iter().rev().find_map(|at| {
+            let samples = |steps: &[Step<'_>]| -> Vec<RunSample> {
+                let runs = steps.iter().flat_map(|step| &step.runs);
+                runs.map(|run| self.sample(run)).collect()
+            };
+            let before = samples(&steps[since..at]);
+            let found = compare_agent(stem, &before, &samples(&steps[at..]), options);
+            let kind = match found.finding(self.metric())? {
+                MetricFinding::Regressed => "worse",
+                MetricFinding::Improved => "better",
+                _ => return None,
+            };
+            let change = Change {
+                commit: steps[at].commit,
+                kind,
+                of: self.name(),
+                found: self::found(&found),
+            };
+            Some((at, change))
+        })
+    }
+
+    /// Before which of these steps the means differ most, each weighed by how many runs it rests on.
+    fn likeliest(self, steps: &[Step<'_>]) -> Option<usize> {
+        let sums: Vec<(f64, f64)> = steps
+            .iter()
+            .map(|step| {
+                let values = step.runs.iter().filter_map(|run| self.value(run));
+                values.fold((0.0, 0.0), |(sum, runs), value| (sum + value, runs + 1.0))
+            })
+            .collect();
+        let add = |all: (f64, f64), one: &(f64, f64)| (all.0 + one.0, all.1 + one.1);
+        let all = sums.iter().fold((0.0, 0.0), add);
+        let mut before = (0.0, 0.0);
+        let mut best: Option<(usize, f64)> = None;
+        for (at, step) in sums.iter().enumerate().skip(1) {
+            before = add(before, &sums[at - 1]);
+            let now = (all.0 - before.0, all.1 - before.1);
+            if before.1 == 0.0 || now.1 == 0.0 || step.1 == 0.0 {
+                continue;
+            }
+            let apart = (before.0 / before.1 - now.0 / now.1).abs();
+            let weight = apart * (before.1 * now.1 / all.1).sqrt();
+            if best.is_none_or(|(_, most)| weight > most) {
+                best = Some((at, weight));
+            }
+        }
+        best.map(|(at, _)| at)
+    }
+}
+
+/// What both sides come to.
+fn found(comparison: &AgentComparison) -> Option<[Found; 2]> {
+    let outcomes = comparison.outcomes.map(|found| {
+        [found.baseline, found.candidate].map(|side| Found::Outcomes {
+            passed: side.passed,
+            runs: side.runs,
+        })
+    });
+    let cost = comparison.cost.as_ref();
+    outcomes.or_else(|| cost.map(|found| [found.baseline, found.candidate].map(Found::Mean)))
+}
+
+/// What a run cost, as a comparison takes it.
+fn cost(kind: CostKind, name: &str, amount: Option<f64>) -> Option<Cost> {
+    kind.of_targets(&json!({ "calls": { name: amount? } }))
 }

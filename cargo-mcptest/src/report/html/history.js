@@ -11,30 +11,40 @@
     changes.sort((one, other) => other.commit - one.commit);
     return [
       make("p", {}, `${count(commits.length, "commit")} that touched recordings, ${named(commits[0])} to ${named(commits[commits.length - 1])}. `,
-        `The suites of today judge ${count(data.files, "recording")} of theirs. A mark is a commit in which a test finds a change; the chance of any false mark is at most 5 % for outcomes, and the same for tokens.`),
+        `The suites of today judge ${count(data.files, "recording")} of theirs. A mark is a commit in which a test finds a change; where nothing changed, the chance of any mark is at most 5 % for outcomes, and the same for tokens and for dollars.`),
       data.notes.map((note) => make("p", { class: "odd" }, note)),
       make("h2", {}, "Changes"),
       changes.length === 0 ? make("p", {}, "No commit changed what the agents do by more than chance.")
-        : plain("Changes", ["commit", "agent test", "what changed", "what it rests on"], changes.map((change) => [
-          named(commits[change.commit]), make("a", { href: address(change.agent.case) }, change.agent.case),
-          make("strong", { class: KINDS[change.kind] }, change.kind), change.said])),
+        : plain("Changes", ["agent test", "what changed", "commit"], changes.map((change) => [
+          make("a", { href: address(change.agent.case) }, change.agent.case),
+          [make("strong", { class: KINDS[change.kind] }, change.kind), ": " + said(change)], named(commits[change.commit])])),
       make("h2", {}, "Agent by agent"),
-      agents.map((agent) => past(agent, commits)),
+      [...agents].sort((one, other) => other.changes.length - one.changes.length).map((agent) => past(agent, commits)),
     ];
+  }
+
+  // What a test found, in words.
+  function said({ of, found }) {
+    if (of === "asked") return "recorded with another model or prompt, so it is not compared with before";
+    const [before, now] = found;
+    if (of === "outcomes") return `${before.passed} of ${count(before.runs, "run")} passed before, ${now.passed} of ${now.runs} since`;
+    const amount = (mean) => (of === "usd" ? "$" + +mean.toPrecision(3) : rounded(mean) + " tokens");
+    const percent = Math.round(100 * (now / before - 1));
+    return `${amount(before)} a run before, ${amount(now)} since` + (before > 0 ? ` (${percent > 0 ? "+" : ""}${percent} %)` : "");
   }
 
   // An agent: what of it is known, each as a chart over all commits, so that those of all agents stand in line.
   function past(agent, commits) {
     const shares = agent.points.filter((point) => point.share);
     const charts = [
-      shares.length > 0 && line("runs that pass, %", agent, commits, (point) => point.share && point.share.map((share) => 100 * share), 100),
+      shares.length > 0 && line("runs that pass, %", "outcomes", agent, commits, (point) => point.share && point.share.map((share) => 100 * share), 100),
       ...[["tokens of a run", "tokens"], ["milliseconds of a run", "ms"], ["dollars of a run", "usd"]].map(([title, key]) =>
-        agent.points.some((point) => point[key] !== null) && line(title, agent, commits, (point) => (point[key] === null ? null : [null, point[key], null]))),
+        agent.points.some((point) => point[key] !== null) && line(title, key, agent, commits, (point) => (point[key] === null ? null : [null, point[key], null]))),
     ].filter(Boolean);
     const last = agent.points[agent.points.length - 1];
     return make("section", {},
       make("h3", {}, make("a", { href: address(agent.case) }, agent.case)),
-      make("p", { class: "faint" }, `${last.passed} of ${last.judged} runs pass in the last of ${count(agent.points.length, "commit")} that changed its recordings, outcomes ${agent.outcomes}`),
+      make("p", { class: "faint" }, `${last.passed} of ${last.judged} runs pass in the last of ${count(agent.points.length, "commit")} that changed its recordings; whether a run passed: ${agent.outcomes}`),
       charts.length > 0 && make("div", { class: "charts" }, charts),
       make("details", {}, make("summary", {}, "The numbers"),
         plain("Numbers of " + clean(agent.case), ["commit", "passed", "tokens", "ms", "dollars"], agent.points.map((point) => [
@@ -43,7 +53,7 @@
   }
 
   // Values over the commits, each until the next one; with its interval, and a mark where a test finds a change.
-  function line(title, agent, commits, value, most) {
+  function line(title, key, agent, commits, value, most) {
     const [width, height, left, bottom, top] = [320, 110, 44, 18, 10];
     const points = agent.points.map((point) => [point.commit, value(point)]).filter(([, values]) => values);
     const high = most || 1.1 * Math.max(...points.map(([, values]) => values[1]), 1e-9);
@@ -62,9 +72,9 @@
     picture.append(draw("path", { d: path, class: "curve" }));
     points.forEach(([at, [, middle]]) => picture.append(draw("circle", { cx: x(at), cy: y(middle), r: 2.5, class: "dot" },
       draw("title", {}, named(commits[at]) + ": " + rounded(middle)))));
-    for (const change of agent.changes) {
-      picture.append(draw("line", { x1: x(change.commit), x2: x(change.commit), y1: top - 6, y2: height - bottom, class: "change " + change.kind }),
-        draw("title", {}, `${change.kind}: ${named(commits[change.commit])}: ${change.said}`));
+    for (const change of agent.changes.filter(({ of }) => of === key || of === "asked")) {
+      picture.append(draw("line", { x1: x(change.commit), x2: x(change.commit), y1: top - 6, y2: height - bottom, class: "change " + change.kind },
+        draw("title", {}, `${change.kind}: ${named(commits[change.commit])}: ${said(change)}`)));
     }
     picture.append(draw("text", { x: left, y: height - 4 }, dated(commits[0])),
       draw("text", { x: width - 10, y: height - 4, "text-anchor": "end" }, dated(commits[commits.length - 1])));

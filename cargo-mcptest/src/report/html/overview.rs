@@ -69,7 +69,8 @@ struct Refused {
 #[derive(Debug, Serialize)]
 struct FailingCase {
     case: String,
-    agent: String,
+    /// Which of the agents' rows.
+    agent: usize,
     /// The gate; empty for the agent's own case.
     gate: String,
     summary: String,
@@ -89,12 +90,12 @@ struct Point {
     agents: usize,
 }
 
-fn failing(test: &AgentTest<'_>, result: &CaseResult) -> Option<FailingCase> {
+fn failing(agent: usize, result: &CaseResult) -> Option<FailingCase> {
     let failure = result.failure.as_ref()?;
     let line = result.asked.map(|asked| format!(":{}", asked.line));
     Some(FailingCase {
         case: result.case.clone(),
-        agent: test.agent().name.value.clone(),
+        agent,
         gate: result.gate.clone().unwrap_or_default(),
         summary: failure.summary.clone(),
         evidence: first_lines(failure),
@@ -152,7 +153,7 @@ impl Overview {
         let mut cases = Vec::new();
         for result in results {
             self.count(result.status);
-            self.failing.extend(failing(test, result));
+            self.failing.extend(failing(self.agents.len(), result));
             cases.push((result.gate.clone().unwrap_or_default(), result.status));
         }
         let failed = cases

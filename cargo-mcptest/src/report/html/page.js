@@ -107,11 +107,14 @@
 
   // ---- overview
 
+  const passed = ({ runs }) => {
+    const unknown = runs.filter(([pass]) => pass === null).length;
+    return `${runs.filter(([pass]) => pass === true).length} of ${count(runs.length, "run")} passed` + (unknown ? `, ${unknown} unknown` : "");
+  };
+
   function sparks(runs) {
     const most = Math.max(1, ...runs.map(([, calls]) => calls));
-    const passed = runs.filter(([pass]) => pass === true).length;
-    const known = runs.filter(([pass]) => pass !== null).length;
-    const label = `${passed} of ${runs.length} runs pass` + (known < runs.length ? `, ${runs.length - known} unknown` : "");
+    const label = passed({ runs });
     const bars = runs.slice(0, 40).map(([pass, calls]) =>
       make("i", { class: pass === null ? "" : pass ? "pass" : "fail", style: `height:${4 + Math.round((18 * calls) / most)}px` }));
     return make("span", { class: "spark", role: "img", "aria-label": label, title: label }, bars);
@@ -162,7 +165,8 @@
         make("p", { class: "faint" }, "tokens in " + count(data.calls, "tool call") +
           (data.without_tokens ? `; ${count(data.without_tokens, "run")} without recorded tokens` : ""))));
     const parts = [make("h1", {}, title), data.notes.map((note) => make("p", { class: "odd" }, note)), cards];
-    if (data.failing.length) parts.push(...failing(data.failing));
+    const past = data.pages.includes("history") ? await unpack("history") : null;
+    if (data.failing.length) parts.push(...failing(data.agents, data.failing, past));
     if (data.pages.length) parts.push(make("ul", { class: "pages" }, data.pages.map((page) => make("li", {}, make("a", { href: "#" + page }, PAGES[page])))));
     if (data.curve.length) {
       const means = data.curve.map((point) => point.mean);
@@ -191,17 +195,47 @@
     append(main, parts);
   }
 
-  // What fails, why, and the command that shows it alone: the first of them, so that who looks knows in a moment.
-  function failing(cases) {
+  // Text with `names` in it.
+  const marked = (text) => text.split("`").map((part, at) => (at % 2 ? make("code", {}, part) : part));
+
+  // What is said of a case beside the name of its gate.
+  const shortened = ({ gate, summary }) => (gate && summary.startsWith("`" + gate + "` ") ? summary.slice(gate.length + 3) : summary);
+
+  // Which agents fail, since when, why, and the command for each case. The worst agent comes first.
+  function failing(rows, cases, past) {
     const MOST = 10;
-    const section = (one) => make("section", { class: "case failed" },
-      make("h3", {}, badge("failed", one.gate || "expect"), " ", make("a", { href: address(one.case) }, one.agent), " ", make("span", { class: "faint" }, one.place)),
-      make("p", {}, one.summary),
+    const OPEN = 4;
+    const counts = new Map();
+    for (const one of cases) counts.set(one.gate, (counts.get(one.gate) || 0) + 1);
+    const gates = [...counts].sort((left, right) => right[1] - left[1]);
+    const agents = rows.map((row, at) => ({ row, cases: cases.filter((one) => one.agent === at) })).filter((agent) => agent.cases.length);
+    agents.sort((left, right) => passedShare(left.row) - passedShare(right.row) || right.cases.length - left.cases.length);
+    const caseOf = (one) => make("details", { open: cases.length <= OPEN },
+      make("summary", {}, badge("failed", one.gate || "expect"), " ", marked(shortened(one))),
       one.evidence && make("pre", { tabindex: "0", "aria-label": "What shows it" }, one.evidence),
-      one.command && make("p", { class: "faint" }, "run it alone: ", make("code", {}, one.command)));
-    const rest = cases.slice(MOST);
-    return [make("h2", {}, "What fails"), cases.slice(0, MOST).map(section),
-      rest.length > 0 && make("details", {}, make("summary", {}, count(rest.length, "more failing case")), rest.map(section))];
+      make("p", { class: "faint" }, one.place, one.command && [" · run this case alone: ", make("code", {}, one.command)]));
+    const section = ({ row, cases }) => make("section", { class: "case failed" },
+      make("h3", {}, make("a", { href: address(row.case) }, row.name), " ", sparks(row.runs), " ", make("span", { class: "faint" }, passed(row))),
+      since(row, past), cases.map(caseOf));
+    const rest = make("details", {}, make("summary", {}, count(agents.length - MOST, "more agent")));
+    rest.addEventListener("toggle", () => { if (rest.children.length === 1) append(rest, agents.slice(MOST).map(section)); });
+    return [
+      make("h2", {}, "What fails"),
+      make("p", {}, `${grouped(agents.length)} of ${count(rows.length, "agent")}. `, gates.map(([gate, number], at) => make("span", { class: "fixed" },
+        !gate ? badge("failed", "expect") : make("button", {
+          type: "button", class: "quiet", "aria-label": "show the agents that fail " + clean(gate),
+          onclick: () => { asked = { ...asked, text: "", gate, status: "failed" }; go().then(() => document.getElementById("agents").scrollIntoView()); },
+        }, badge("failed", gate)), " " + grouped(number), at + 1 < gates.length ? ", " : "")).flatMap((one) => [one, " "])),
+      agents.slice(0, MOST).map(section),
+      agents.length > MOST && rest,
+    ];
+  }
+
+  // The last commit in which a test found that an agent became worse.
+  function since(row, past) {
+    const agent = past && past.agents.find((agent) => agent.case === row.case);
+    const worse = agent && agent.changes.filter((change) => change.kind === "worse").pop();
+    return worse && make("p", { class: "bad" }, `worse since ${named(past.commits[worse.commit])}: ${said(worse)}`);
   }
 
   function table(rows) {
