@@ -1,0 +1,150 @@
+//! Texts that are results: how one says, or sounds as if, its call failed.
+
+use super::super::said::Said;
+use super::{changes, quoted};
+
+/// Words of a text that sound as if a call had failed.
+pub(super) const SOUNDS: &[&str] = &[
+    "access denied",
+    "cannot",
+    "can't",
+    "could not",
+    "couldn't",
+    "does not exist",
+    "doesn't exist",
+    "failed",
+    "failure",
+    "forbidden",
+    "insufficient",
+    "invalid",
+    "no such",
+    "not allowed",
+    "not found",
+    "not permitted",
+    "permission denied",
+    "timed out",
+    "an error occurred",
+    "declined",
+    "internal server error",
+    "nothing to commit",
+    "unable to",
+    "unauthorized",
+];
+
+/// Words that take it back: *0 failed*.
+pub(super) const NONE: &[&str] = &["0", "never", "no", "none", "without", "zero"];
+
+/// How a text begins that says that the call failed.
+pub(super) const BEGINS: &[&str] = &[
+    "cannot",
+    "can't",
+    "could not",
+    "couldn't",
+    "exception:",
+    "failed to",
+    "failed:",
+    "failure:",
+    "fatal:",
+    "traceback (",
+    "unable to",
+];
+
+/// What follows *Error* where it is no report of one: *Error handling was added*.
+pub(super) const NO_REPORT: &[&str] = &[
+    "alert",
+    "alerts",
+    "boundary",
+    "budget",
+    "handler",
+    "handlers",
+    "handling",
+    "log",
+    "logger",
+    "logging",
+    "logs",
+    "message",
+    "messages",
+    "page",
+    "pages",
+    "rate",
+    "rates",
+    "report",
+    "reporting",
+    "reports",
+    "screen",
+    "ticket",
+    "tickets",
+    "tracker",
+    "tracking",
+];
+
+/// Most letters of a text that is read for how it sounds: a page is no answer.
+pub(super) const SHORT: usize = 400;
+
+/// A text where it says at once that the call failed.
+pub(super) fn begins_as_error(text: &str) -> Option<String> {
+    let plain = text.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let head: String = plain.chars().take(80).collect();
+    let lower = head.to_lowercase();
+    let mut words = lower.split(|c: char| c.is_whitespace());
+    let first = words.next().unwrap_or_default();
+    let next_ends = words.next().unwrap_or_default();
+    let next = next_ends.trim_matches(|c: char| !c.is_alphanumeric());
+    let bare = first.trim_matches(|c: char| !c.is_alphanumeric());
+    // *Error: …*, *[error] …*, *ValueError: …*, but not *Error handling was added*
+    let error = matches!(bare, "error" | "errors") && !(first == bare && NO_REPORT.contains(&next))
+        || first.ends_with("error:")
+        || next_ends.ends_with("error:")
+        || first.ends_with("exception:");
+    let begins = BEGINS.iter().any(|begin| {
+        let rest = lower.strip_prefix(begin);
+        rest.is_some_and(|rest| {
+            !begin.ends_with(char::is_alphanumeric) || !rest.starts_with(char::is_alphanumeric)
+        })
+    });
+    (error || begins).then(|| quoted(text))
+}
+
+/// A text where it says that nothing was changed: *0 rows affected*, *Deleted 0 files*.
+pub(super) fn no_rows(said: &Said, text: &str) -> Option<String> {
+    const FIRST: usize = 6;
+    let words = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    let numbers = words
+        .clone()
+        .filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
+    let first: Vec<String> = words.take(FIRST).map(str::to_lowercase).collect();
+    let zero = first
+        .iter()
+        .position(|word| word == "0" || word == "zero")?;
+    let changed = |at: Option<usize>| {
+        let word = at.and_then(|at| first.get(at));
+        word.is_some_and(|word| changes(said, word))
+    };
+    let next = first.get(zero + 1).map_or("", String::as_str);
+    let of_change =
+        changed(Some(zero + 1)) || changed(Some(zero + 2)) || changed(zero.checked_sub(1));
+    let others = [
+        "error", "errors", "failed", "failures", "skipped", "warnings",
+    ]
+    .contains(&next);
+    (of_change && !others && numbers.into_iter().all(|number| number == "0")).then(|| quoted(text))
+}
+
+/// How a text sounds as if the call had failed.
+pub(super) fn sounds(text: &str) -> Option<String> {
+    let lower = text.to_lowercase();
+    let heard = SOUNDS.iter().any(|sound| {
+        lower.match_indices(sound).any(|(at, _)| {
+            let before = lower[..at]
+                .split_whitespace()
+                .next_back()
+                .unwrap_or_default();
+            let whole = !lower[..at].ends_with(char::is_alphanumeric);
+            let after = !lower[at + sound.len()..].starts_with(char::is_alphanumeric);
+            whole && after && !NONE.contains(&before)
+        })
+    });
+    heard.then(|| quoted(text))
+}
