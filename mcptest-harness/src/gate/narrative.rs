@@ -8,7 +8,7 @@ use super::form::Own;
 use super::key::{Key, Keyed, Range, Role, or_variable};
 use super::table::GateEntry;
 use super::{Breach, Counts, EachRun, Input, Options, RunScore, Threshold, wide};
-use crate::eval::{Claim, ClaimVerdict, narrative_rules};
+use crate::eval::{Claim, ClaimVerdict, Considered, narrative_rules};
 use crate::eval::{NarrativeOptions, NarrativeReport, narrative_divergence_with};
 use crate::render::Evidence;
 use crate::text::{truncate, truncate_lines};
@@ -220,9 +220,11 @@ impl EachRun for NarrativeOptions {
     }
 }
 
-/// The claims that calls support, or the others: each with its verdict.
+/// The claims that calls support, or the others: each with its verdict. Those that count come first.
 fn claims(run: &Run, report: &NarrativeReport, supported: bool) -> Vec<Evidence> {
-    let shown = report.claims.iter().filter_map(|claim| {
+    let mut claims: Vec<&Claim> = report.claims.iter().collect();
+    claims.sort_by_key(|claim| matches!(claim.verdict, ClaimVerdict::Unclear(_)));
+    let shown = claims.into_iter().filter_map(|claim| {
         let is_supported = matches!(claim.verdict, ClaimVerdict::Supported | ClaimVerdict::Read);
         let title = match &claim.verdict {
             ClaimVerdict::Supported => "supported".to_owned(),
@@ -279,26 +281,24 @@ fn shown(title: &str, claim: &Claim, run: &Run) -> String {
     if claim.considered.is_empty() {
         lines.push("  no recorded call changes anything".to_owned());
     }
-    for considered in &claim.considered {
-        let args = run
-            .trace
-            .tool_calls
-            .get(considered.call)
-            .map(|call| crate::trace::canonical_json(&call.args));
-        let call = truncate(
-            &format!("{} {}", considered.tool, args.unwrap_or_default()),
-            120,
-        );
-        let said = considered.said.as_deref().map(|said| {
-            let said = truncate(said, 120);
-            format!(": {}", mcptest_suite::escape_line(&said))
-        });
-        lines.push(format!(
-            "  call {}: {call}: {}{}",
-            considered.call,
-            considered.finding,
-            said.unwrap_or_default()
-        ));
+    // Several calls of one tool are often refused for one reason.
+    let same = |left: &Considered, right: &Considered| {
+        (&left.tool, left.finding, &left.said) == (&right.tool, right.finding, &right.said)
+    };
+    for alike in claim.considered.chunk_by(same) {
+        let shown = if alike.len() > LIKE_CALLS {
+            1
+        } else {
+            alike.len()
+        };
+        lines.extend(alike[..shown].iter().map(|one| considered(one, run)));
+        let rest: Vec<String> = alike[shown..]
+            .iter()
+            .map(|one| one.call.to_string())
+            .collect();
+        if !rest.is_empty() {
+            lines.push(format!("  calls {}: the same", rest.join(", ")));
+        }
     }
     if let Some(line) = &claim.settle {
         let line = truncate(line, 200);
@@ -307,4 +307,30 @@ fn shown(title: &str, claim: &Claim, run: &Run) -> String {
         ));
     }
     truncate_lines(&lines)
+}
+
+/// As many calls of one tool with one finding are shown in full.
+const LIKE_CALLS: usize = 2;
+
+/// A call that was considered, and why it does not support the claim.
+fn considered(considered: &Considered, run: &Run) -> String {
+    let args = run
+        .trace
+        .tool_calls
+        .get(considered.call)
+        .map(|call| crate::trace::canonical_json(&call.args));
+    let call = truncate(
+        &format!("{} {}", considered.tool, args.unwrap_or_default()),
+        120,
+    );
+    let said = considered.said.as_deref().map(|said| {
+        let said = truncate(said, 120);
+        format!(": {}", mcptest_suite::escape_line(&said))
+    });
+    format!(
+        "  call {}: {call}: {}{}",
+        considered.call,
+        considered.finding,
+        said.unwrap_or_default()
+    )
 }

@@ -57,6 +57,24 @@ fn a_result_that_says_that_the_call_failed_is_quoted() {
 }
 
 #[test]
+fn what_fails_comes_before_what_is_unclear_and_calls_alike_are_said_once() {
+    let pay = |id: u64| {
+        (
+            "pay_invoice",
+            json!({ "id": id }),
+            json!("It was not found."),
+        )
+    };
+    let update = ("update_ticket", json!({ "ticket": "T-7" }), json!("error"));
+    let calls = [pay(1), pay(2), pay(3), update];
+    let closing = "I have paid the invoice. I updated ticket T-7.";
+    shows!(
+        "narrative-order",
+        judge("  narrative: {}\n", &[trace(&calls, closing)])
+    );
+}
+
+#[test]
 fn what_was_said_before_the_closing_is_read_where_asked() {
     let conversation = || {
         let search = ("search_tickets", json!({}), json!("T-7"));
