@@ -18,7 +18,7 @@ const MONEY: &str = "calls.usd";
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<CallLimits>();
 
 impl Options for CallLimits {
-    const SAYS: &'static str = "A run takes no more tool calls, errors, model calls, tokens, time and money than it may. It has no default: say a limit, or `expect:`.";
+    const SAYS: &'static str = "The run stays within your limits of tool calls, errors, model calls, tokens, time and money. The gate has no default: write a limit, or `expect:`.";
 
     const EXAMPLE: &'static str = "calls: { max: 8 }";
 
@@ -32,8 +32,7 @@ const MAX_USD: Key<CallLimits> = Key::number("max_usd", Range::Above0, |limits: 
     &mut limits.max_usd
 })
 .says(
-    "The most US dollars of the whole run; `prices` of the suite must have its models, and the tokens of each model \
-     call must be recorded.",
+    "The most US dollars that a run may cost. The suite must have `prices` for the models, and the recording must have the tokens of each model call.",
 )
 .limits(MONEY)
 .without("no known cost, so nothing was judged");
@@ -41,28 +40,27 @@ const MAX_USD: Key<CallLimits> = Key::number("max_usd", Range::Above0, |limits: 
 impl Keyed for CallLimits {
     const KEYS: &'static [Key<Self>] = &[
         Key::count("max", 0, |limits: &mut Self| &mut limits.max)
-            .says("The most tool calls.")
+            .says("The most tool calls of a run.")
             .limits("calls.count"),
         Key::count("max_errors", 0, |limits: &mut Self| &mut limits.max_errors)
             .says(
-                "The most tool calls that end in an error; the recording must tell errors and \
-                 have a result of each call.",
+                "The most tool calls of a run that end in an error. The recording must mark errors and must have a result of each call.",
             )
             .limits("calls.errors")
             .without("calls that do not say how they ended, so nothing was judged"),
         Key::count("max_steps", 1, |limits: &mut Self| &mut limits.max_steps)
-            .says("The most model calls; they must be recorded.")
+            .says("The most model calls of a run. The recording must have the model calls.")
             .limits("calls.steps"),
         Key::count("max_tokens", 1, |limits: &mut Self| &mut limits.max_tokens)
-            .says("The most tokens of the whole run; they must be recorded.")
+            .says("The most tokens of a run. The recording must have the tokens.")
             .limits("calls.tokens"),
         Key::count("max_ms", 1, |limits: &mut Self| &mut limits.max_ms)
-            .says("The most milliseconds of the whole run; they must be recorded.")
+            .says("The most milliseconds that a run may take. The recording must have the time of the run.")
             .limits("calls.ms"),
         Key::count("max_call_ms", 1, |limits: &mut Self| {
             &mut limits.max_call_ms
         })
-        .says("The most milliseconds of any one tool call; those of each must be recorded.")
+        .says("The most milliseconds that one tool call may take. The recording must have the time of each tool call.")
         .limits("calls.slowest_ms")
         .without("calls whose time was not recorded, so nothing was judged"),
         MAX_USD,

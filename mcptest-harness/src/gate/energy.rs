@@ -31,7 +31,7 @@ impl Keyed for Adaptive {
     const KEYS: &'static [Key<Self>] =
         &[
             Key::number("k", Range::AtLeast0, |adaptive: &mut Self| &mut adaptive.k)
-                .says("How strongly."),
+                .says("The factor `k`: how much the spread of the warm-up raises the threshold."),
         ];
 
     fn usual() -> Self {
@@ -51,7 +51,7 @@ impl Keyed for Drift {
             Key::number("threshold", Range::UpTo(2.0), |drift: &mut Self| {
                 &mut drift.threshold
             })
-            .says("The mean drift above which a trip is confirmed.")
+            .says("A mean drift above this number confirms the trip.")
             .required(),
         ];
 
@@ -61,7 +61,7 @@ impl Keyed for Drift {
 }
 
 impl Options for Energy {
-    const SAYS: &'static str = "Tokens per step do not grow out of hand. Default: energy.tripped <= 0 and energy.frozen <= 0.";
+    const SAYS: &'static str = "The tokens of each step do not grow out of control. Default: energy.tripped <= 0 and energy.frozen <= 0.";
 
     const EXAMPLE: &'static str = "energy: {}";
 
@@ -73,21 +73,21 @@ impl Keyed for Energy {
         Key::number("ratio_threshold", Range::Above0, |energy: &mut Self| {
             &mut energy.guard.ratio_threshold
         })
-        .says("The ratio to the baseline above which a step counts."),
+        .says("The threshold: a step is high if its tokens, divided by the baseline, are above this number."),
         Key::count("window", 1, |energy: &mut Self| &mut energy.guard.window)
-            .says("How many steps in a row must count."),
+            .says("How many high steps in a row trip the run."),
         Key::count("warmup_turns", 1, |energy: &mut Self| {
             &mut energy.guard.warmup_turns
         })
-        .says("How many steps make the baseline."),
+        .says("How many first steps are the warm-up. The baseline is the median of their tokens."),
         Key::count("budget_gate", 0, |energy: &mut Self| {
             &mut energy.guard.budget_gate
         })
-        .says("Tokens below which nothing trips."),
+        .says("The run trips only after it has used more than this many tokens."),
         Key::count("token_budget", 1, |energy: &mut Self| {
             &mut energy.guard.token_budget
         })
-        .says("Tokens at which the run freezes."),
+        .says("The run freezes when it has used this many tokens."),
         Key::form(
             "adaptive",
             &Own {
@@ -95,7 +95,7 @@ impl Keyed for Energy {
                 read: adaptive,
             },
         )
-        .says("Whether the threshold adapts to the warm-up's spread."),
+        .says("`true` or `{ k: … }`: the threshold is `1 + k · IQR / median` of the warm-up, in the place of `ratio_threshold`."),
         Key::form(
             "drift",
             &Own {
@@ -103,9 +103,9 @@ impl Keyed for Energy {
                 read: drift,
             },
         )
-        .says("A trip must be confirmed by drift from the system prompt."),
+        .says("Growth alone then does not trip the run: the agent's texts must also drift away from the system prompt."),
         Key::flag("estimate", |energy: &mut Self| &mut energy.estimate)
-            .says("Whether tokens are estimated from the turns where they were not recorded."),
+            .says("`true`: if the tokens were not recorded, the gate estimates them from the texts of the turns."),
     ];
 
     fn usual() -> Self {

@@ -20,7 +20,7 @@ use crate::trace::{ReadOnlyTools, Run};
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Flow>();
 
 impl Options for Flow {
-    const SAYS: &'static str = "What some tools gave does not get into arguments of others, word for word. Default: flow.leaks <= 0.";
+    const SAYS: &'static str = "No value from the results of some tools stands in the arguments of certain other tools. Default: flow.leaks <= 0.";
 
     const EXAMPLE: &'static str = "flow: { entries: [{ from: [search], to: [send_mail] }] }";
 
@@ -52,7 +52,7 @@ impl Keyed for Flow {
             at: |flow: &mut Self| &mut flow.entries,
         },
     )
-    .says("The closed ways. The list may stand in the place of the whole block.")
+    .says("A list of forbidden ways: each entry names tools whose results may not reach the arguments of other tools. You may write the list directly below `flow:`.")
     .required()];
 
     fn usual() -> Self {
@@ -77,13 +77,13 @@ impl Keyed for Flow {
 impl Keyed for FlowEntry {
     const KEYS: &'static [Key<Self>] = &[
         Key::tools("from", "tool patterns", |entry: &mut Self| &mut entry.from)
-            .says("Tools whose results may not go on; `*` stands for any characters, `{ name, server }` means the tools of one server.")
+            .says("The tools whose results may not reach the tools of `to`. `*` stands for any characters. `{ name, server }` means the tools of one server.")
             .required(),
         Key::tools("to", "tool patterns", |entry: &mut Self| &mut entry.to)
-            .says("Tools whose arguments they may not get into.")
+            .says("The tools whose arguments may hold no value from those results.")
             .required(),
         Key::some_texts("args", "argument names", |entry: &mut Self| &mut entry.args)
-            .says("The arguments that are looked at, by name; all of them without it."),
+            .says("The names of the arguments that the gate checks. Without this key: all arguments."),
         UNLESS,
     ];
 
@@ -117,8 +117,7 @@ impl Keyed for FlowEntry {
 
 const UNLESS: Key<FlowEntry> =
     Key::form("unless", &Own { schema: unless_schema, read: unless }).says(
-        "Who may have said a value too, so that it may go on: `user`, `system`, or a list as under `from`, \
-         of which an earlier result has it.",
+        "An exception. A value is allowed if the user said it (`user`), if the system prompt has it (`system`), or if an earlier result of one of these tools has it (a list as under `from`).",
     );
 
 /// What may stand at `unless`, for editors.

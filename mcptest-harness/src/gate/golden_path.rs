@@ -15,7 +15,7 @@ pub(super) const ENTRY: GateEntry = GateEntry::each_run::<GoldenPath>();
 
 impl Options for GoldenPath {
     const SAYS: &'static str =
-        "No wasted steps against an ideal path. Default: golden_path.passed >= 1.";
+        "The run wasted no steps, compared with an ideal path. Default: golden_path.passed >= 1.";
 
     const EXAMPLE: &'static str = "golden_path: { calls: [search, fetch] }";
 
@@ -31,21 +31,21 @@ impl Options for GoldenPath {
 impl Keyed for GoldenPath {
     const KEYS: &'static [Key<Self>] = &[
         Key::some_texts("calls", "tool names", |golden: &mut Self| &mut golden.calls)
-            .says("The ideal sequence of tools.")
+            .says("The tools of the ideal path, in order.")
             .required()
             .is(Role::PlannedTools),
         Key::flag("allow_extra_steps", |golden: &mut Self| {
             &mut golden.allow_extra_steps
         })
-        .says("Whether calls beyond the ideal length cost nothing."),
+        .says("`true`: calls beyond the length of the ideal path are no waste."),
         Key::flag("penalize_backtracking", |golden: &mut Self| {
             &mut golden.penalize_backtracking
         })
-        .says("Whether returning to an earlier tool costs."),
+        .says("Whether a return to an earlier tool is waste."),
         Key::flag("penalize_repeated_tools", |golden: &mut Self| {
             &mut golden.penalize_repeated_tools
         })
-        .says("Whether calling one tool twice in a row costs."),
+        .says("Whether it is waste to call one tool twice in a row."),
     ];
 
     fn usual() -> Self {

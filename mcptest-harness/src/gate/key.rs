@@ -365,10 +365,10 @@ pub(super) struct ToolOfServer {
 impl Keyed for ToolOfServer {
     const KEYS: &'static [Key<Self>] = &[
         Key::text("name", |tool: &mut Self| &mut tool.name)
-            .says("The tool, or a pattern of tools.")
+            .says("The tool's name. It may be a pattern: `*` stands for any characters.")
             .required(),
         Key::text("server", |tool: &mut Self| &mut tool.server)
-            .says("The server that the tool is of.")
+            .says("The server that offers the tool.")
             .required(),
     ];
 

@@ -17,7 +17,7 @@ use crate::trace::Run;
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<NarrativeOptions>();
 
 impl Options for NarrativeOptions {
-    const SAYS: &'static str = "The closing claims no change that was not made. Default: narrative.claimed_but_absent <= 0.";
+    const SAYS: &'static str = "The closing message claims no change that the run did not make. Default: narrative.claimed_but_absent <= 0.";
 
     const EXAMPLE: &'static str = "narrative: {}";
 
@@ -38,15 +38,15 @@ impl Keyed for NarrativeOptions {
         Key::texts("mutating_tools", "tool names", |options: &mut Self| {
             &mut options.mutating_tools
         })
-        .says("Tools that always count as writes.")
+        .says("Tools that count as writes (calls that change something), whatever their names say.")
         .is(Role::Tools),
         Key::texts("readonly_tools", "tool names", |options: &mut Self| {
             &mut options.readonly_tools
         })
-        .says("Tools that never count as writes; wins over `mutating_tools`.")
+        .says("Tools that never count as writes. This key wins over `mutating_tools`.")
         .is(Role::Tools),
         Key::texts("verbs", "verbs", |options: &mut Self| &mut options.verbs)
-            .says("Verbs added to the known ones."),
+            .says("Further verbs of change that the gate reads, beside the verbs that it knows."),
         Key::form(
             "evidence",
             &Own {
@@ -55,14 +55,13 @@ impl Keyed for NarrativeOptions {
             },
         )
         .says(
-            "The tools that do a verb, and then no others; an empty list says that no tool \
-             does it.",
+            "For a verb, the tools that do it. No other tool then counts for this verb. An empty list says that no tool does it.",
         )
         .is(Role::Tools),
         Key::texts("tools", "tool names", |options: &mut Self| {
             &mut options.tools
         })
-        .says("Every tool that the agent has; for recordings that do not list them.")
+        .says("All tools of the agent. Use this key if the recordings do not list the tools.")
         .is(Role::Tools),
         Key::form(
             "ignore",
@@ -71,25 +70,25 @@ impl Keyed for NarrativeOptions {
                 read: ignored,
             },
         )
-        .says("Rules of the reader that are not applied, by the ids that failures show."),
+        .says("Reading rules to switch off. A failure shows the id of each rule."),
         Key::flag("strict", |options: &mut Self| &mut options.strict)
-            .says("Whether unclear claims count as claimed but absent."),
+            .says("`true`: an unclear claim counts like a claim that no call supports."),
         Key::flag("all_messages", |options: &mut Self| {
             &mut options.all_messages
         })
-        .says("Whether the messages before the closing are read too."),
+        .says("`true`: the gate also reads the agent's messages before the closing message."),
         Key::number(
             "max_divergence_score",
             Range::UpTo(1.0),
             |options: &mut Self| &mut options.max_divergence_score,
         )
-        .says("The highest divergence score that passes.")
+        .says("The highest `narrative.divergence_score` that passes.")
         .limits("narrative.divergence_score"),
         Key::flag(
             "fail_on_claimed_but_absent_mutating",
             |options: &mut Self| &mut options.fail_on_claimed_but_absent_mutating,
         )
-        .says("Whether a claimed but absent write fails the default gate."),
+        .says("`false`: the default does not fail for a claimed change that the run did not make."),
         Key::form(
             "llm_assisted",
             &Own {
@@ -98,7 +97,7 @@ impl Keyed for NarrativeOptions {
                 read: |block, node, _| block.problems.flag(node).is_some(),
             },
         )
-        .says("Accepted; changes no verdict."),
+        .says("This key is accepted, and changes no verdict. The gate asks no model."),
     ];
 
     fn usual() -> Self {

@@ -27,7 +27,7 @@ pub(super) struct Recovery {
 }
 
 impl Options for Recovery {
-    const SAYS: &'static str = "Injected faults are noticed and survived, in virtual time. Needs `inject:`. Default: recovery.recovered >= 1.";
+    const SAYS: &'static str = "The agent noticed and survived the injected faults, in virtual time. The agent needs `inject:`. Default: recovery.recovered >= 1.";
 
     const EXAMPLE: &'static str = "inject: [hung], recovery: {}";
 
@@ -42,22 +42,21 @@ impl Keyed for Recovery {
         Key::count("max_detection_ms", 0, |recovery: &mut Self| {
             &mut recovery.plan.max_detection_ms
         })
-        .says("What a call may take before it counts as dead."),
+        .says("A call that takes this many milliseconds or more counts as dead."),
         Key::count("max_recovery_ms", 0, |recovery: &mut Self| {
             &mut recovery.max_recovery_ms
         })
-        .says("What recovering may take in all; unbounded when absent."),
+        .says("The most milliseconds that the faults may cost a run in all. Without this key there is no limit."),
         Key::flag("require_clean_timeout", |recovery: &mut Self| {
             &mut recovery.require_clean_timeout
         })
         .says(
-            "Whether every hang must be noticed within `max_detection_ms`; in the virtual \
-             time of judging it always is.",
+            "`true`: every hang must be noticed within `max_detection_ms`. In a recorded run this always holds, because time is virtual.",
         ),
         Key::flag("allow_unexercised", |recovery: &mut Self| {
             &mut recovery.allow_unexercised
         })
-        .says("Whether a run in which no fault fired may pass."),
+        .says("`true`: a run in which no fault fired may pass."),
     ];
 
     fn usual() -> Self {

@@ -62,8 +62,7 @@ fn outcomes() -> Value {
 }
 
 impl Options for Reliability {
-    const SAYS: &'static str =
-        "How often runs pass, and how sure that is. Default: reliability.passhat_k >= 100.";
+    const SAYS: &'static str = "How often runs pass, and how exactly these runs tell it. Default: reliability.passhat_k >= 100.";
 
     const EXAMPLE: &'static str = "reliability: { outcome: recorded }";
 
@@ -79,22 +78,22 @@ const OUTCOME: Key<Reliability> = Key::form(
     },
 )
 .says(
-    "What makes a run a pass: `expect`, `recorded`, `scores.NAME`, or a list of `expect` and \
-     per-run gates. What it counts is judged by this gate alone: the agent's own \
-     case, and the gates' cases, are ignored with that reason.",
+    "What decides whether a run passed: `expect`, `recorded`, `scores.NAME`, or a list of `expect` and gates that \
+     judge run by run. Only `reliability` then judges what it counts. The agent's own case and the cases of these \
+     gates are ignored with that reason.",
 );
 
 const MIN_SCORE: Key<Reliability> = Key::any_number("min_score", |gate: &mut Reliability| {
     &mut gate.thresholds.min_score
 })
 .says(
-    "With `outcome: scores.NAME`: the least value of a score that does not say itself whether the run passed.",
+    "With `outcome: scores.NAME`: the lowest score that passes. It decides for a score that does not say itself whether the run passed.",
 );
 
 const MAX_SCORE: Key<Reliability> = Key::any_number("max_score", |gate: &mut Reliability| {
     &mut gate.thresholds.max_score
 })
-.says("With `outcome: scores.NAME`: the most of such a score, where less is better.");
+.says("With `outcome: scores.NAME`: the highest score that passes, if less is better. It decides for a score that does not say itself whether the run passed.");
 
 impl Keyed for Reliability {
     const KEYS: &'static [Key<Self>] = &[
@@ -106,7 +105,7 @@ impl Keyed for Reliability {
                 read: confidence,
             },
         )
-        .says("Confidence of the intervals, in percent."),
+        .says("The confidence of the intervals, in percent."),
         Key::form(
             "half_width",
             &Own {
@@ -116,7 +115,7 @@ impl Keyed for Reliability {
                 read: half_width,
             },
         )
-        .says("The half-width the pass rate must be known to, in percent; too few runs fail."),
+        .says("How exactly the pass rate must be known: `5` means 5 percent more or less. The gate fails if there are too few runs for that."),
         MIN_SCORE,
         MAX_SCORE,
     ];

@@ -27,7 +27,7 @@ pub(super) struct Session {
 }
 
 impl Options for Session {
-    const SAYS: &'static str = "No catastrophic moment, smooth on the whole. Default: each score that could be evaluated >= 0.5.";
+    const SAYS: &'static str = "The runs have no very bad moment, and are smooth on the whole. Default: each score that could be evaluated >= 0.5.";
 
     const EXAMPLE: &'static str = "session: {}";
 
@@ -40,8 +40,7 @@ impl Options for Session {
 impl Keyed for Session {
     const KEYS: &'static [Key<Self>] = &[
         Key::flag("derive", |session: &mut Self| &mut session.derive).says(
-            "Whether missing signals are derived from the recorded evidence; confidence \
-             never is.",
+            "Whether missing signals are derived from what the run did. `confidence` is never derived.",
         ),
         Key::form(
             "weights",
@@ -50,7 +49,7 @@ impl Keyed for Session {
                 at: |session: &mut Session| &mut session.weights,
             },
         )
-        .says("Weights of the signals. At least one must be above 0."),
+        .says("The weights of the signals. At least one weight must be above 0."),
     ];
 
     fn usual() -> Self {
@@ -66,19 +65,19 @@ impl Keyed for Weights {
         Key::number("confidence", Range::AtLeast0, |weights: &mut Self| {
             &mut weights.confidence
         })
-        .says("Weight of confidence."),
+        .says("The weight of `confidence`."),
         Key::number("loop_detection", Range::AtLeast0, |weights: &mut Self| {
             &mut weights.loop_detection
         })
-        .says("Weight of loop_detection."),
+        .says("The weight of `loop_detection`."),
         Key::number("tool_correctness", Range::AtLeast0, |weights: &mut Self| {
             &mut weights.tool_correctness
         })
-        .says("Weight of tool_correctness."),
+        .says("The weight of `tool_correctness`."),
         Key::number("coherence", Range::AtLeast0, |weights: &mut Self| {
             &mut weights.coherence
         })
-        .says("Weight of coherence."),
+        .says("The weight of `coherence`."),
     ];
 
     fn usual() -> Self {

@@ -33,7 +33,7 @@ pub(super) struct Snapshot {
 }
 
 impl Options for Snapshot {
-    const SAYS: &'static str = "The outline of the runs is what was accepted with insta.";
+    const SAYS: &'static str = "The outline of the runs is the one that you accepted with insta.";
 
     const EXAMPLE: &'static str = "snapshot: {}";
 
@@ -46,9 +46,9 @@ impl Keyed for Snapshot {
         Key::flag("final_response", |snapshot: &mut Self| {
             &mut snapshot.final_response
         })
-        .says("Whether the closing message is part of the outline."),
+        .says("`true`: the closing message is a part of the outline."),
         Key::flag("tools", |snapshot: &mut Self| &mut snapshot.tools)
-            .says("Whether the tools that the runs were offered are a snapshot of their own."),
+            .says("`true`: the tools that the runs were offered are a second snapshot."),
         Key::form(
             "redact",
             &Own {
@@ -56,7 +56,7 @@ impl Keyed for Snapshot {
                 read: redact,
             },
         )
-        .says("Target paths to blank, e.g. tool_calls[*].args.date."),
+        .says("Paths of values to blank, for example `tool_calls[*].args.date`."),
     ];
 
     fn usual() -> Self {

@@ -32,7 +32,7 @@ pub(super) struct Stability {
 const TURNS: [(&str, Turns); 2] = [("all", Turns::All), ("said", Turns::Said)];
 
 impl Options for Stability {
-    const SAYS: &'static str = "How stable each run is, and how alike the runs are. Needs `runs:` of at least 2. Default: stability.weakest_score >= 0.5.";
+    const SAYS: &'static str = "Each run is stable, and the runs are alike. The agent needs `runs:` of at least 2. Default: stability.weakest_score >= 0.5.";
 
     const EXAMPLE: &'static str = "runs: 2, stability: {}";
 
@@ -48,8 +48,7 @@ const TURNS_KEY: Key<Stability> = Key::form(
     },
 )
 .says(
-    "The assistant turns that `response_consistency` looks at; `said`: those in \
-     which something is said, not the `tool_use` turns that stand for a call.",
+    "Which assistant turns `response_consistency` compares. `said`: only turns that say something, not the `tool_use` turns that stand for a call.",
 );
 
 const FLOORS: Key<Stability> = Key::form(
@@ -59,7 +58,7 @@ const FLOORS: Key<Stability> = Key::form(
         at: |stability: &mut Stability| &mut stability.options.floors,
     },
 )
-.says("Fails any run with a sub-score strictly below its floor.");
+.says("A run fails if one of its sub-scores is below its floor.");
 
 impl Keyed for Stability {
     const KEYS: &'static [Key<Self>] = &[
@@ -71,8 +70,7 @@ impl Keyed for Stability {
             },
         )
         .says(
-            "The sub-scores that can be a run's weakest and fall below a floor; all four \
-             where it is left out.",
+            "The sub-scores that count. Only these can be the weakest of a run or fall below a floor. Without this key: all four.",
         ),
         TURNS_KEY,
         Key::number(
@@ -80,7 +78,7 @@ impl Keyed for Stability {
             Range::Above0,
             |stability: &mut Self| &mut stability.options.tokens_per_useful_call,
         )
-        .says("Tokens per different call above which `cost_per_progress` falls."),
+        .says("Above this many tokens per distinct call, `cost_per_progress` falls."),
         FLOORS,
     ];
 
@@ -129,26 +127,26 @@ impl Keyed for StabilityFloors {
             Range::UpTo(1.0),
             |floors: &mut Self| &mut floors.tool_usage_stability,
         )
-        .says("Floor of tool_usage_stability.")
+        .says("The floor of `tool_usage_stability`.")
         .limits("stability.tool_usage_stability"),
         Key::number(
             "response_consistency",
             Range::UpTo(1.0),
             |floors: &mut Self| &mut floors.response_consistency,
         )
-        .says("Floor of response_consistency.")
+        .says("The floor of `response_consistency`.")
         .limits("stability.response_consistency"),
         Key::number("redundancy", Range::UpTo(1.0), |floors: &mut Self| {
             &mut floors.redundancy
         })
-        .says("Floor of redundancy.")
+        .says("The floor of `redundancy`.")
         .limits("stability.redundancy"),
         Key::number(
             "cost_per_progress",
             Range::UpTo(1.0),
             |floors: &mut Self| &mut floors.cost_per_progress,
         )
-        .says("Floor of cost_per_progress.")
+        .says("The floor of `cost_per_progress`.")
         .limits("stability.cost_per_progress"),
     ];
 

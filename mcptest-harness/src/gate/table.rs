@@ -174,7 +174,7 @@ fn schema(kind: GateKind, entry: &GateEntry) -> Value {
     }
     if entry.judges_calls {
         schema["properties"][AGENT] = json!({
-            "description": "The sub-agent (`agent_id` of its calls) whose calls alone are judged; those of all agents without it.",
+            "description": "Judge only the calls of this sub-agent. Its name is the `agent_id` of the recorded calls. Without this key, the calls of all agents are judged.",
             "type": ["string", "number"],
         });
     }
@@ -183,7 +183,7 @@ fn schema(kind: GateKind, entry: &GateEntry) -> Value {
         let lines = lines.map(|target| format!("`{}`: {target}.", target.name));
         let names: Vec<&str> = entry.targets.iter().map(|target| target.name).collect();
         schema["properties"]["expect"] = json!({
-            "description": "What must hold of the targets; replaces the gate's default.",
+            "description": "Assertions over the gate's targets. They replace the gate's default.",
             "type": "array",
             "minItems": 1,
             "items": {

@@ -46,7 +46,7 @@ const ORDERS: [(&str, bool); 2] = [("unordered", true), ("ordered", false)];
 const OVERS: [(&str, Over); 2] = [("calls", Over::Calls), ("writes", Over::Writes)];
 
 impl Options for Plan {
-    const SAYS: &'static str = "The right calls, with the right arguments, in the right order. Default: trajectory.passed >= 1.";
+    const SAYS: &'static str = "The run made the expected tool calls, with the expected arguments, in the expected order. Default: trajectory.passed >= 1.";
 
     const EXAMPLE: &'static str = "trajectory: { mode: superset, calls: [{ name: search }] }";
 
@@ -81,8 +81,7 @@ const MODE: Key<Plan> = Key::form(
     },
 )
 .says(
-    "How expected and recorded calls line up. May be left out, with `calls`, where \
-     there is `forbid`.",
+    "How the expected calls are compared with the recorded calls. If the gate has `forbid`, you may leave out `mode` together with `calls`.",
 )
 .required_unless(&FORBID);
 
@@ -94,7 +93,7 @@ const CALLS: Key<Plan> = Key::form(
         at: |plan: &mut Plan| &mut plan.calls,
     },
 )
-.says("The expected calls. None, `[]`, with `over: writes` and `mode: strict`: nothing may be changed.")
+.says("The expected calls. `calls: []` with `over: writes` and `mode: strict` means: the run may change nothing.")
 .required_unless(&FORBID);
 
 const PARALLEL: Key<Plan> = Key::form(
@@ -105,7 +104,7 @@ const PARALLEL: Key<Plan> = Key::form(
         at: |plan: &mut Plan| &mut plan.parallel_unordered,
     },
 )
-.says("`unordered`: calls of one step may match in any order in the ordered modes.");
+.says("`unordered`: calls of one step (made in parallel) may match in any order. This concerns the modes in which the order counts.");
 
 const OVER: Key<Plan> = Key::form(
     "over",
@@ -116,23 +115,21 @@ const OVER: Key<Plan> = Key::form(
     },
 )
 .says(
-    "`writes`: only the calls that change something are held against the plan; \
-     looking things up is free.",
+    "Which calls are compared with the plan. `writes`: only calls that change something; the agent may look things up as it likes.",
 );
 
 const ALLOW: Key<Plan> = Key::tools("allow", "tool patterns", |plan: &mut Plan| &mut plan.allow)
     .says(
-        "Tools that calls beside the plan may be of, in the modes that let them be made; any \
-         without it. Patterns as under `forbid`.",
+        "The tools that the run may call beside the expected calls, in a mode that lets it make other calls. Without this key: any tool. You may write patterns, as under `forbid`.",
     );
 
 const FORBID: Key<Plan> = Key::tools("forbid", "tool patterns", |plan: &mut Plan| {
     &mut plan.forbid
 })
 .says(
-    "Tools that may not be called, in any mode and whatever `over` says; `*` stands for any \
-     characters: `delete_*`. What a client writes before a tool's name hides none. \
-     `{ name: delete_*, server: fs }` means the tools of one server.",
+    "Tools that the run may not call, in any mode and with any `over`. `*` stands for any characters: `delete_*`. \
+     A prefix that a client writes before a tool's name does not hide the tool. `{ name: delete_*, server: fs }` \
+     means the tools of one server.",
 );
 
 impl Keyed for Plan {
@@ -161,11 +158,11 @@ type Expected = ExpectedCall<Arc<Schema>>;
 impl Keyed for Expected {
     const KEYS: &'static [Key<Self>] = &[
         Key::text("name", |call: &mut Self| &mut call.name)
-            .says("The tool, without any server prefix.")
+            .says("The tool's name, without a prefix for its server.")
             .required()
             .is(Role::PlannedTools),
         Key::text("server", |call: &mut Self| &mut call.server).says(
-            "The server that the tool must be of. A call whose server the recording does not tell does not fit.",
+            "The server that must offer the tool. If the recording does not say a call's server, the call does not fit.",
         ),
         Key::form(
             "args",
@@ -179,9 +176,9 @@ impl Keyed for Expected {
                 },
             },
         )
-        .says("What the arguments must look like."),
+        .says("What the arguments of the call must be."),
         Key::flag("is_error", |call: &mut Self| &mut call.is_error)
-            .says("Whether the result must be an error, or must not be."),
+            .says("`true`: the result must be an error. `false`: the result must not be an error."),
     ];
 
     fn usual() -> Self {

@@ -20,8 +20,7 @@ const DEPENDENCIES: &str = "trajectory.dependency_satisfaction";
 const ORDER: &str = "trajectory.order_satisfaction";
 
 impl Options for Axes {
-    const SAYS: &'static str =
-        "Ordering and data flow between tools. Default: both targets 100 percent.";
+    const SAYS: &'static str = "Some tools are called before others, and arguments come from earlier results. Default: both targets are 100 percent.";
 
     const EXAMPLE: &'static str = "trajectory_axes: { order: [{ first: search, second: fetch }] }";
 
@@ -69,7 +68,7 @@ const DEPENDENCIES_KEY: Key<Axes> = Key::form(
         at: |axes: &mut Axes| &mut axes.dependencies,
     },
 )
-.says("Consumers that need a producer before them.");
+.says("Pairs of tools: the consumer needs a result of the producer, so the producer must be called first.");
 
 const ORDER_KEY: Key<Axes> = Key::form(
     "order",
@@ -79,15 +78,15 @@ const ORDER_KEY: Key<Axes> = Key::form(
         at: |axes: &mut Axes| &mut axes.order,
     },
 )
-.says("Tools whose first call comes before another's.");
+.says("Pairs of tools: the first call of `first` must come before the first call of `second`.");
 
 const PRODUCER: Key<Dependency> = Key::text("producer", |edge: &mut Dependency| &mut edge.producer)
-    .says("The tool whose result is needed.")
+    .says("The tool whose result the consumer needs.")
     .required()
     .is(Role::PlannedTools);
 
 const CONSUMER: Key<Dependency> = Key::text("consumer", |edge: &mut Dependency| &mut edge.consumer)
-    .says("The tool that needs it.")
+    .says("The tool that needs a result of the producer.")
     .required()
     .is(Role::PlannedTools);
 
@@ -99,9 +98,7 @@ const ARG: Key<Dependency> = Key::form(
     },
 )
 .says(
-    "The consumer's argument whose value must come from an earlier result of the \
-     producer; `page.cursor` leads into objects. With it, a tool may depend on \
-     itself (pagination).",
+    "An argument of the consumer. Its value must come from an earlier result of the producer. `page.cursor` leads into an object. With `arg`, a tool may depend on itself, as in pagination.",
 );
 
 impl Keyed for Dependency {
@@ -123,12 +120,12 @@ impl Keyed for Dependency {
 }
 
 const FIRST: Key<Order> = Key::text("first", |pair: &mut Order| &mut pair.first)
-    .says("The earlier tool.")
+    .says("The tool that must be called earlier.")
     .required()
     .is(Role::PlannedTools);
 
 const SECOND: Key<Order> = Key::text("second", |pair: &mut Order| &mut pair.second)
-    .says("The later tool.")
+    .says("The tool that must be called later.")
     .required()
     .is(Role::PlannedTools);
 
@@ -137,8 +134,7 @@ impl Keyed for Order {
         FIRST,
         SECOND,
         Key::flag("last", |pair: &mut Self| &mut pair.last).says(
-            "Whether the last call of the earlier tool must come before the last call of the \
-             later one too.",
+            "`true`: the last call of `first` must also come before the last call of `second`.",
         ),
     ];
 

@@ -18,7 +18,7 @@ impl Declared for Not {
     const OTHER_WORDS: &'static [&'static str] = &[];
     const FORM: MatcherForm = MatcherForm::Value;
     const DESCRIPTION: &'static str =
-        "The matcher does not hold. A path that leads nowhere fails here too.";
+        "This matcher does not hold. A path that leads nowhere fails here too.";
     const EXAMPLE: &'static str = "{ exact: 1 }";
     const JUDGED: Option<[&'static str; 2]> = Some(["2", "1"]);
 
@@ -66,7 +66,7 @@ impl Declared for AllOf {
     const KEY: &'static str = "allOf";
     const OTHER_WORDS: &'static [&'static str] = &[];
     const FORM: MatcherForm = MatcherForm::Value;
-    const DESCRIPTION: &'static str = "All of these hold.";
+    const DESCRIPTION: &'static str = "All of these matchers hold.";
     const EXAMPLE: &'static str = "[{ contains: warm }, { contains: sunny }]";
     const JUDGED: Option<[&'static str; 2]> = Some([r#""warm and sunny""#, r#""warm""#]);
 
@@ -110,7 +110,7 @@ impl Declared for AnyOf {
     const KEY: &'static str = "anyOf";
     const OTHER_WORDS: &'static [&'static str] = &[];
     const FORM: MatcherForm = MatcherForm::Value;
-    const DESCRIPTION: &'static str = "At least one of these holds.";
+    const DESCRIPTION: &'static str = "At least one of these matchers holds.";
     const EXAMPLE: &'static str = "[{ contains: warm }, { contains: sunny }]";
     const JUDGED: Option<[&'static str; 2]> = Some([r#""warm""#, r#""cold""#]);
 
@@ -162,7 +162,7 @@ impl Declared for OneOf {
     const KEY: &'static str = "oneOf";
     const OTHER_WORDS: &'static [&'static str] = &[];
     const FORM: MatcherForm = MatcherForm::Value;
-    const DESCRIPTION: &'static str = "Exactly one of these holds.";
+    const DESCRIPTION: &'static str = "Exactly one of these matchers holds.";
     const EXAMPLE: &'static str = "[{ contains: warm }, { contains: sunny }]";
     const JUDGED: Option<[&'static str; 2]> = Some([r#""warm""#, r#""warm and sunny""#]);
 

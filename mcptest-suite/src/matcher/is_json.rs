@@ -19,7 +19,8 @@ impl Declared for IsJson {
     const KEY: &'static str = "is-json";
     const OTHER_WORDS: &'static [&'static str] = &[];
     const FORM: MatcherForm = MatcherForm::Alone;
-    const DESCRIPTION: &'static str = "Text that is JSON, optionally valid against a schema.";
+    const DESCRIPTION: &'static str =
+        "The text is JSON. You may give a schema that the JSON must fit.";
     const EXAMPLE: &'static str = "{ schema: { type: object } }";
     const JUDGED: Option<[&'static str; 2]> = Some([r#""{}""#, r#""[]""#]);
 

@@ -28,7 +28,7 @@ impl Declared for Levenshtein {
     const KEY: &'static str = "levenshtein";
     const OTHER_WORDS: &'static [&'static str] = &[];
     const FORM: MatcherForm = MatcherForm::Value;
-    const DESCRIPTION: &'static str = "At most `max` edits away from `value`.";
+    const DESCRIPTION: &'static str = "The text is at most `max` edits away from `value`.";
     const EXAMPLE: &'static str = "{ value: sunny, max: 1 }";
     const JUDGED: Option<[&'static str; 2]> = Some([r#""sunni""#, r#""funny day""#]);
 
@@ -36,7 +36,7 @@ impl Declared for Levenshtein {
         let (mut value, mut max) = (takes::text(), takes::count());
         value["description"] = "The text to compare with.".into();
         max["description"] =
-            "The most edits that are allowed; fewer than `value` has characters.".into();
+            "The most edits that are allowed. The number must be smaller than the number of characters in `value`.".into();
         json!({
             "type": "object",
             "additionalProperties": false,

@@ -20,8 +20,8 @@ macro_rules! need_a_model {
                 const KEY: &'static str = $key;
                 const OTHER_WORDS: &'static [&'static str] = &[];
                 const FORM: MatcherForm = MatcherForm::Unread;
-                const DESCRIPTION: &'static str = "Needs a model: listed as an ignored case in an \
-                    agent's `expect:`, refused in a gate's.";
+                const DESCRIPTION: &'static str = "Needs a model. In an agent's `expect:` \
+                    the case is listed as ignored; in a gate's `expect:` it is an error.";
                 const EXAMPLE: &'static str = "is it kind?";
                 const JUDGED: Option<[&'static str; 2]> = None;
 

@@ -18,7 +18,7 @@ impl Declared for Regex {
     const OTHER_WORDS: &'static [&'static str] = &[];
     const FORM: MatcherForm = MatcherForm::Value;
     const DESCRIPTION: &'static str =
-        "Text that matches this regular expression (Rust's `regex` syntax).";
+        "The text matches this regular expression, in the syntax of Rust's `regex`.";
     const EXAMPLE: &'static str = "'^[A-Z]'";
     const JUDGED: Option<[&'static str; 2]> = Some([r#""Sunny""#, r#""sunny""#]);
 

@@ -13,8 +13,9 @@ use crate::model::JsonSchema;
 use crate::text::short_json;
 
 /// What is said of JSON Schemas wherever one may stand.
-pub(super) const DESCRIPTION: &str = "A JSON Schema that some value breaks. Unknown keywords are refused, \
-    a `$ref` may only point inside, and a numeric bound without `type` means a number.";
+pub(super) const DESCRIPTION: &str = "A JSON Schema that the value must fit. A schema that every value fits is an error. \
+    An unknown keyword is an error, and so is a `$ref` that points outside the schema. \
+    A numeric bound without `type` demands a number.";
 
 pub(super) enum Schema {}
 

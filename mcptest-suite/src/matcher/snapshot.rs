@@ -19,7 +19,7 @@ impl Declared for Snapshot {
     const OTHER_WORDS: &'static [&'static str] = &[];
     const FORM: MatcherForm = MatcherForm::Alone;
     const DESCRIPTION: &'static str =
-        "What was accepted as an insta snapshot; optionally the snapshot's name.";
+        "The value is the one that you accepted as an insta snapshot. You may name the snapshot.";
     const EXAMPLE: &'static str = "closing";
     const JUDGED: Option<[&'static str; 2]> = Some([r#""accepted""#, r#""another""#]);
 

@@ -11,7 +11,7 @@ use crate::gate::form::Own;
 use crate::gate::key::{Key, Keyed, Range};
 
 impl Options for PlaybackOptions {
-    const SAYS: &'static str = "The agent's own code, run against each recording, still does what was recorded. Needs `command:`, or its function. Default: playback.passed >= 1.";
+    const SAYS: &'static str = "The agent's own code runs against each recording, and still does what was recorded. The agent needs `command:` or an async function. Default: playback.passed >= 1.";
 
     const EXAMPLE: &'static str = "playback: {}";
 
@@ -28,7 +28,7 @@ impl Keyed for PlaybackOptions {
                 read: ignore,
             },
         )
-        .says("What may differ from the recording."),
+        .says("The kinds of differences that are allowed."),
         Key::form(
             "ignore_paths",
             &Own {
@@ -36,7 +36,7 @@ impl Keyed for PlaybackOptions {
                 read: ignore_paths,
             },
         )
-        .says("Values that may differ, each by its path, such as `parameters.seed`."),
+        .says("The paths of values that may differ, for example `parameters.seed`."),
         Key::form(
             "mask",
             &Own {
@@ -44,13 +44,13 @@ impl Keyed for PlaybackOptions {
                 read: mask,
             },
         )
-        .says("Regular expressions. What they match is blanked in the recording and in what is asked now, before the two are compared."),
+        .says("Regular expressions. Their matches are blanked in the recording and in the code's requests before both are compared."),
         Key::number("timeout_s", Range::Above0, |options: &mut Self| {
             &mut options.timeout_s
         })
         .says("The most seconds that a played run may take."),
         Key::flag("gates", |options: &mut Self| &mut options.gates).says(
-            "Whether the agent's gates that judge run by run, and its `expect:`, judge the played run too.",
+            "Whether the agent's `expect:` and its gates that judge run by run must also hold for the played run.",
         ),
     ];
 

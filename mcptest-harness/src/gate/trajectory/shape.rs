@@ -18,13 +18,13 @@ pub(super) fn schema() -> Value {
         "default": "any",
         "anyOf": [
             { "enum": ["any", "ignore"] },
-            { "type": "object", "additionalProperties": false, "properties": { "any": { "description": "Anything." } } },
-            { "type": "object", "additionalProperties": false, "properties": { "ignore": { "description": "Not looked at." } } },
-            { "type": "object", "additionalProperties": false, "properties": { "exact": { "description": "Exactly this." } }, "required": ["exact"] },
-            { "type": "object", "additionalProperties": false, "properties": { "subset": { "description": "At least this, by value: a text is the whole text, `7` is the number or the text that spells it." } }, "required": ["subset"] },
-            { "type": "object", "additionalProperties": false, "properties": { "contains": { "description": "At least this, as the matcher `contains` compares: a text may be a part of the recorded one." } }, "required": ["contains"] },
+            { "type": "object", "additionalProperties": false, "properties": { "any": { "description": "Any arguments fit." } } },
+            { "type": "object", "additionalProperties": false, "properties": { "ignore": { "description": "The arguments are not compared." } } },
+            { "type": "object", "additionalProperties": false, "properties": { "exact": { "description": "The arguments equal this value." } }, "required": ["exact"] },
+            { "type": "object", "additionalProperties": false, "properties": { "subset": { "description": "The arguments have at least these values. A text must be the whole text. `7` fits the number 7 and the text \"7\"." } }, "required": ["subset"] },
+            { "type": "object", "additionalProperties": false, "properties": { "contains": { "description": "The arguments have at least these values, as the matcher `contains` compares them. A text may be a part of the recorded text." } }, "required": ["contains"] },
             { "type": "object", "additionalProperties": false, "properties": { "schema": {
-                "description": "A JSON Schema that some value breaks. Unknown keywords are refused, a `$ref` may only point inside, and a numeric bound without `type` means a number.",
+                "description": "A JSON Schema that the arguments must fit. A schema that every value fits is an error. An unknown keyword is an error, and so is a `$ref` that points outside the schema. A numeric bound without `type` demands a number.",
                 "type": "object",
                 "minProperties": 1
             } }, "required": ["schema"] }
