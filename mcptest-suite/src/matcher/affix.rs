@@ -17,7 +17,7 @@ impl Declared for StartsWith {
     const KEY: &'static str = "starts-with";
     const OTHER_WORDS: &'static [&'static str] = &[];
     const FORM: MatcherForm = MatcherForm::Value;
-    const DESCRIPTION: &'static str = "The text starts with this text.";
+    const DESCRIPTION: &'static str = "The target starts with this text.";
     const EXAMPLE: &'static str = "It is";
     const JUDGED: Option<[&'static str; 2]> = Some([r#""It is sunny""#, r#""Sunny, it is""#]);
 
@@ -54,7 +54,7 @@ impl Declared for EndsWith {
     const KEY: &'static str = "ends-with";
     const OTHER_WORDS: &'static [&'static str] = &[];
     const FORM: MatcherForm = MatcherForm::Value;
-    const DESCRIPTION: &'static str = "The text ends with this text.";
+    const DESCRIPTION: &'static str = "The target ends with this text.";
     const EXAMPLE: &'static str = "sunny.";
     const JUDGED: Option<[&'static str; 2]> = Some([r#""It is sunny.""#, r#""It is sunny""#]);
 

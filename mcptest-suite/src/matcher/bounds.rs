@@ -19,7 +19,7 @@ impl Declared for Min {
     const KEY: &'static str = "min";
     const OTHER_WORDS: &'static [&'static str] = &["minimum", "at-least", "gte"];
     const FORM: MatcherForm = MatcherForm::Value;
-    const DESCRIPTION: &'static str = "The value is a number, at least this.";
+    const DESCRIPTION: &'static str = "The target is a number, at least this.";
     const EXAMPLE: &'static str = "1";
     const JUDGED: Option<[&'static str; 2]> = Some(["1", "0.5"]);
 
@@ -57,7 +57,7 @@ impl Declared for Max {
     const KEY: &'static str = "max";
     const OTHER_WORDS: &'static [&'static str] = &["maximum", "at-most", "lte"];
     const FORM: MatcherForm = MatcherForm::Value;
-    const DESCRIPTION: &'static str = "The value is a number, at most this.";
+    const DESCRIPTION: &'static str = "The target is a number, at most this.";
     const EXAMPLE: &'static str = "1";
     const JUDGED: Option<[&'static str; 2]> = Some(["1", "1.5"]);
 
@@ -97,7 +97,7 @@ impl Declared for Between {
     const OTHER_WORDS: &'static [&'static str] = &["range"];
     const FORM: MatcherForm = MatcherForm::Value;
     const DESCRIPTION: &'static str =
-        "The value is a number from the first to the second, both included.";
+        "The target is a number from the first to the second, both included.";
     const EXAMPLE: &'static str = "[1, 5]";
     const JUDGED: Option<[&'static str; 2]> = Some(["5", "5.5"]);
 

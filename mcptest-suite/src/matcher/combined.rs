@@ -18,7 +18,7 @@ impl Declared for Not {
     const OTHER_WORDS: &'static [&'static str] = &[];
     const FORM: MatcherForm = MatcherForm::Value;
     const DESCRIPTION: &'static str =
-        "This matcher does not hold. A path that leads nowhere fails here too.";
+        "The matcher below `not` does not hold. A path that leads nowhere fails here too.";
     const EXAMPLE: &'static str = "{ exact: 1 }";
     const JUDGED: Option<[&'static str; 2]> = Some(["2", "1"]);
 

@@ -21,11 +21,11 @@ impl Declared for Contains {
     const KEY: &'static str = "contains";
     const OTHER_WORDS: &'static [&'static str] = &[];
     const FORM: MatcherForm = MatcherForm::Value;
-    const DESCRIPTION: &'static str = "The value contains this. Text: it is a part of a text, at any depth. \
-        Object: the value has each key, and what is there contains yours. \
-        List: each element equals an element of the value, a different one for each. \
-        Single value: an element of a list, or a key of an object, contains it. \
-        A number, `true` or `null` must stand in a text as a whole word.";
+    const DESCRIPTION: &'static str = "The target contains this value. Text: as a part of a text, at any depth. \
+        Object: the target has each key, and its value contains yours. \
+        List: each element equals an element of the target, a different one for each. \
+        Single value: in an element of a list, or in a key of an object. \
+        Number, `true` or `null` in a text: as a whole word.";
     const EXAMPLE: &'static str = "sunny";
     const JUDGED: Option<[&'static str; 2]> = Some([r#""It is sunny""#, r#""It rains""#]);
 
@@ -65,7 +65,7 @@ impl Declared for ContainsAll {
     const KEY: &'static str = "contains-all";
     const OTHER_WORDS: &'static [&'static str] = &[];
     const FORM: MatcherForm = MatcherForm::Value;
-    const DESCRIPTION: &'static str = "The value contains each of these.";
+    const DESCRIPTION: &'static str = "The target contains each of these.";
     const EXAMPLE: &'static str = "[warm, sunny]";
     const JUDGED: Option<[&'static str; 2]> = Some([r#""warm and sunny""#, r#""warm""#]);
 
@@ -105,7 +105,7 @@ impl Declared for ContainsAny {
     const KEY: &'static str = "contains-any";
     const OTHER_WORDS: &'static [&'static str] = &[];
     const FORM: MatcherForm = MatcherForm::Value;
-    const DESCRIPTION: &'static str = "The value contains at least one of these.";
+    const DESCRIPTION: &'static str = "The target contains at least one of these.";
     const EXAMPLE: &'static str = "[warm, sunny]";
     const JUDGED: Option<[&'static str; 2]> = Some([r#""warm""#, r#""cold""#]);
 
@@ -142,7 +142,8 @@ impl Declared for Icontains {
     const KEY: &'static str = "icontains";
     const OTHER_WORDS: &'static [&'static str] = &[];
     const FORM: MatcherForm = MatcherForm::Value;
-    const DESCRIPTION: &'static str = "The value contains this text, in upper or lower case.";
+    const DESCRIPTION: &'static str =
+        "The target contains this text. Upper and lower case are the same.";
     const EXAMPLE: &'static str = "sunny";
     const JUDGED: Option<[&'static str; 2]> = Some([r#""SUNNY""#, r#""It rains""#]);
 

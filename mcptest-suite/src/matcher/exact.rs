@@ -20,7 +20,7 @@ impl Declared for Exact {
     const KEY: &'static str = "exact";
     const OTHER_WORDS: &'static [&'static str] = &[];
     const FORM: MatcherForm = MatcherForm::ValueOrNull;
-    const DESCRIPTION: &'static str = "The value equals this value. 1 equals 1.0. To ask for `null`, write `null`: an empty place is an error.";
+    const DESCRIPTION: &'static str = "The target equals this value; 1 equals 1.0. To ask for `null`, write `null`: an empty place is an error.";
     const EXAMPLE: &'static str = "1";
     const JUDGED: Option<[&'static str; 2]> = Some(["1.0", "2"]);
 

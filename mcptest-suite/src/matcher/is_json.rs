@@ -20,7 +20,7 @@ impl Declared for IsJson {
     const OTHER_WORDS: &'static [&'static str] = &[];
     const FORM: MatcherForm = MatcherForm::Alone;
     const DESCRIPTION: &'static str =
-        "The text is JSON. You may give a schema that the JSON must fit.";
+        "The target is a text that is JSON. You may give a schema that the JSON must fit.";
     const EXAMPLE: &'static str = "{ schema: { type: object } }";
     const JUDGED: Option<[&'static str; 2]> = Some([r#""{}""#, r#""[]""#]);
 

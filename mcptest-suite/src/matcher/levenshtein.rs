@@ -28,7 +28,8 @@ impl Declared for Levenshtein {
     const KEY: &'static str = "levenshtein";
     const OTHER_WORDS: &'static [&'static str] = &[];
     const FORM: MatcherForm = MatcherForm::Value;
-    const DESCRIPTION: &'static str = "The text is at most `max` edits away from `value`.";
+    const DESCRIPTION: &'static str =
+        "The target is a text, at most `max` edits away from `value`.";
     const EXAMPLE: &'static str = "{ value: sunny, max: 1 }";
     const JUDGED: Option<[&'static str; 2]> = Some([r#""sunni""#, r#""funny day""#]);
 

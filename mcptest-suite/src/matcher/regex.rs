@@ -17,8 +17,7 @@ impl Declared for Regex {
     const KEY: &'static str = "regex";
     const OTHER_WORDS: &'static [&'static str] = &[];
     const FORM: MatcherForm = MatcherForm::Value;
-    const DESCRIPTION: &'static str =
-        "The text matches this regular expression, in the syntax of Rust's `regex`.";
+    const DESCRIPTION: &'static str = "The target is a text that matches this regular expression, in the syntax of Rust's `regex`.";
     const EXAMPLE: &'static str = "'^[A-Z]'";
     const JUDGED: Option<[&'static str; 2]> = Some([r#""Sunny""#, r#""sunny""#]);
 

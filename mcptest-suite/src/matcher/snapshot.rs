@@ -19,7 +19,7 @@ impl Declared for Snapshot {
     const OTHER_WORDS: &'static [&'static str] = &[];
     const FORM: MatcherForm = MatcherForm::Alone;
     const DESCRIPTION: &'static str =
-        "The value is the one that you accepted as an insta snapshot. You may name the snapshot.";
+        "The target is what you accepted as an insta snapshot. You may give the snapshot a name.";
     const EXAMPLE: &'static str = "closing";
     const JUDGED: Option<[&'static str; 2]> = Some([r#""accepted""#, r#""another""#]);
 

@@ -20,8 +20,7 @@ impl Declared for Subset {
     const KEY: &'static str = "subset";
     const OTHER_WORDS: &'static [&'static str] = &[];
     const FORM: MatcherForm = MatcherForm::Value;
-    const DESCRIPTION: &'static str =
-        "The object has every key, recursively. Lists and single values are equal.";
+    const DESCRIPTION: &'static str = "The target has every key of this object, recursively. Lists and single values must be equal.";
     const EXAMPLE: &'static str = "{ city: Oslo }";
     const JUDGED: Option<[&'static str; 2]> =
         Some([r#"{ "city": "Oslo", "days": 3 }"#, r#"{ "city": "Rome" }"#]);

@@ -19,7 +19,7 @@ impl Declared for IsValidToolsCall {
     const KEY: &'static str = "is-valid-tools-call";
     const OTHER_WORDS: &'static [&'static str] = &[];
     const FORM: MatcherForm = MatcherForm::Alone;
-    const DESCRIPTION: &'static str = "The value is an object with `name`, and with an object `args` or `arguments`. You may give a schema that the arguments must fit.";
+    const DESCRIPTION: &'static str = "The target is an object with `name`, and with an object `args` or `arguments`. You may give a schema that the arguments must fit.";
     const EXAMPLE: &'static str = "{ schema: { required: [city] } }";
     const JUDGED: Option<[&'static str; 2]> = Some([
         r#"{ "name": "find", "args": { "city": "Oslo" } }"#,
