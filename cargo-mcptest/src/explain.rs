@@ -92,7 +92,7 @@ fn text(case: &CaseResult, made_of: &[String]) -> String {
     let counted: Vec<String> = case
         .judged
         .iter()
-        .map(|(what, count)| format!("{count} {what}"))
+        .map(|(what, count)| how_many(*count, what))
         .collect();
     if !counted.is_empty() {
         text.push_str(&format!("\n  there was to judge: {}", counted.join(", ")));
@@ -164,4 +164,15 @@ fn recordings(case: &CaseResult) -> String {
         1 => shown(0),
         many => format!("{many} runs, {} … {}", shown(0), shown(many - 1)),
     }
+}
+
+/// A count of things, which are named in the plural: `1 call that could leak`, `2 model calls played`.
+fn how_many(count: u64, what: &str) -> String {
+    let mut words: Vec<&str> = what.split(' ').collect();
+    if count == 1
+        && let Some(plural) = words.iter_mut().find(|word| word.ends_with('s'))
+    {
+        *plural = &plural[..plural.len() - 1];
+    }
+    format!("{count} {}", words.join(" "))
 }

@@ -332,7 +332,7 @@
   }
 
   function caseOf(one, data, name) {
-    const facts = one.judged.map(([what, number]) => `${number} ${what.replace(/_/g, " ")}`).join(", ");
+    const facts = one.judged.map(([what, number]) => `${grouped(number)} ${(number === 1 ? what.replace(/s(?![a-z])/, "") : what).replace(/_/g, " ")}`).join(", ");
     return make("section", { class: "case " + one.status + (one.case === name && one.gate ? " here" : ""), "data-case": one.case },
       make("h3", {}, badge(one.status), " ", make("a", { href: address(one.case) }, one.gate || "expect"), " ",
         make("span", { class: "faint" }, one.line ? `${data.suite.file}:${one.line}` : "")),
