@@ -198,14 +198,14 @@ impl Import {
             return;
         }
         if let (Some(name), false) = (&self.mapping.score, plan.is_scored) {
-            let what = format!("none has a number, boolean or verdict that is called `{name}`");
+            let what = format!("no run has a number, a boolean or a verdict named `{name}`");
             let place = format!("--score {name}");
             reports.lose("no run has the score that is asked for", &place, &what);
         }
         for (by, named) in group_by.iter().zip(&self.group_by) {
             if !plan.grouped_by.contains(by) {
                 let place = format!("--group-by {named}");
-                let what = "no run has one, so that what the user says tells agents apart";
+                let what = "no run has this field, so agents are told apart by what the user says";
                 reports.lose("no run has what is grouped by", &place, what);
             }
         }
@@ -221,11 +221,11 @@ impl Import {
         let ways = [
             (
                 self.mapping.agent.is_none(),
-                "`--agent NAME` where they ask the same",
+                "`--agent NAME` if the user asked the same",
             ),
             (
                 self.group_by.is_empty(),
-                "`--group-by task` or `--group-by /POINTER` where they do the same task",
+                "`--group-by task` or `--group-by /POINTER` if the runs do the same task",
             ),
         ];
         let ways: Vec<&str> = ways
@@ -235,26 +235,33 @@ impl Import {
             .collect();
         if absent && single > 2 && 2 * single > done.rows.len() && !ways.is_empty() {
             done.reports.note(&format!(
-                "{single} agents have one run each; what makes them one: {}",
+                "{single} agents have one run each. To make one agent of several runs: {}",
                 ways.join(", ")
             ));
         }
         let unknown: usize = done.rows.iter().map(|row| row.unknown).sum();
         if unknown > 0 {
             let way = match self.mapping.error_if {
-                Some(_) => "`--error-if` tells errors alone; what it does not match stays unknown",
-                None => "`--error-if REGEX` tells errors by their text",
+                Some(_) => {
+                    "`--error-if` finds failed calls only; a result that it does not match stays unknown"
+                }
+                None => "`--error-if REGEX` finds failed calls by the text of the result",
+            };
+            let (do_not, their) = if unknown == 1 {
+                ("does not", "its")
+            } else {
+                ("do not", "their")
             };
             done.reports.note(&format!(
-                "{} without a word on errors: frameworks often drop that flag before they log; gates take such a result for a \
-                 success ({way})",
+                "{} {do_not} say whether {their} call failed, and gates take such a call for a success: {way}",
                 counted(unknown, "result")
             ));
         }
         let undecided: usize = done.rows.iter().map(|row| row.undecided).sum();
         if undecided > 0 {
             done.reports.note(&format!(
-                "{} with a reward that is neither 0 nor 1, not judged (`--pass-at REWARD` is the least of a run that passed)",
+                "{} with a reward that is neither 0 nor 1: whether they passed is unknown; say from which reward on a run \
+                 passed with `--pass-at REWARD`",
                 counted(undecided, "run")
             ));
         }
@@ -348,6 +355,9 @@ impl Import {
         if done.proposed {
             writeln!(out, "first suite: {}", shown_path(&self.suite))?;
         }
+        if self.check && !done.rows.is_empty() {
+            writeln!(out, "nothing was written, because of `--check`")?;
+        }
         write!(out, "{}", redacted(&done.reports.notes()))?;
         write!(out, "{}", redacted(&done.starter.tools().shown()))?;
         summary::doubts(&done.doubts, out)?;
@@ -357,23 +367,24 @@ impl Import {
         if let Some(missing) = missing {
             writeln!(
                 out,
-                "the suite lacks these agents; put them below `agents:`\n{missing}"
+                "the suite does not have these agents yet; add them below `agents:`\n{missing}"
             )?;
         }
         if !done.starter.replacing().is_empty() {
             writeln!(
                 out,
-                "what the suite says of the runs of these agents is no longer so; put these in the place of their entries\n{}",
+                "the suite's comments on the runs of these agents are no longer true; replace their entries with these\n{}",
                 done.starter.replacing()
             )?;
         }
         if done.reports.count() > 0 {
-            let rest = if done.rows.is_empty() {
-                "nothing"
-            } else {
-                "the rest"
+            let rest = match (done.rows.is_empty(), self.check) {
+                (true, _) => "nothing is imported",
+                (false, false) => "the rest is imported",
+                (false, true) => "the rest can be imported",
             };
-            writeln!(err, "{} reported; {rest} is imported", done.reports.count())?;
+            let problems = counted(done.reports.count(), "problem");
+            writeln!(err, "{problems}; {rest}")?;
         }
         Ok(())
     }

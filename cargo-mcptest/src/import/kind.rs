@@ -94,7 +94,7 @@ impl FormatKind {
             let only = |is_it: fn(&Value) -> bool| only_list(value, is_it);
             if let Some(key) = only(|first| first.get("role").is_some()) {
                 let what = format!(
-                    "messages are looked for under `messages`, and these are under `{key}`; name them so: \
+                    "the command looks for messages under `messages`; here they are under `{key}`. Rename the key: \
                      `jq -c '.messages = .{key}' {} > runs.jsonl`",
                     input.name()
                 );
@@ -102,17 +102,19 @@ impl FormatKind {
             }
             if let Some(key) = only(Value::is_object) {
                 let what = format!(
-                    "records are looked for in a list or on lines, and this is an object with the list `{key}`; give what is \
-                     in it: `jq -c '.{key}[]' {} > runs.jsonl`",
+                    "the command looks for records in a list or on lines; this is an object with the list `{key}`. Give the \
+                     elements of the list: `jq -c '.{key}[]' {} > runs.jsonl`",
                     input.name()
                 );
                 return Lost::new("is not read as it is", what);
             }
             let looked = all
                 .iter()
-                .map(|kind| format!("{}: {}", kind.name(), kind.format().signature()));
-            let looked: Vec<String> = looked.collect();
-            let what = format!("none of these: {}", looked.join("; "));
+                .map(|kind| format!("\n- {}: {}", kind.name(), kind.format().signature()));
+            let what = format!(
+                "its first records look like none of these formats:{}",
+                looked.collect::<String>()
+            );
             Lost::new(UNKNOWN, what)
         })
     }

@@ -1,41 +1,41 @@
-//! What the command says of how a foreign run becomes a recording.
+//! The options that say how a foreign run becomes a recording.
 
 use regex::Regex;
 
 /// How runs are read and mapped; the same for every format.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Mapping {
-    /// The agent's name, instead of the one in the source.
+    /// The name of the agent. It replaces the name in the source.
     #[arg(long)]
     pub(crate) agent: Option<String>,
-    /// The model, instead of the one in the source.
+    /// The model. It replaces the model in the source.
     #[arg(long)]
     pub(crate) model: Option<String>,
-    /// The prompt, where the source has none.
+    /// The prompt, if the source has none.
     #[arg(long)]
     pub(crate) prompt: Option<String>,
-    /// Leave system prompts out: one with a date in it makes every run another agent.
+    /// Leave system prompts out. A system prompt with a date in it would make every run another agent.
     #[arg(long)]
     pub(crate) no_system_prompt: bool,
-    /// A server whose name stands before tools' names, as `NAME__tool`. May be repeated.
+    /// An MCP server whose name stands before the names of its tools, as in `NAME__tool`. May be repeated.
     #[arg(long = "server", value_name = "NAME")]
     pub(crate) servers: Vec<String>,
-    /// A result whose text matches is an error.
+    /// A regular expression. A result whose text matches is an error.
     #[arg(long, value_name = "REGEX", value_parser = telling)]
     pub(crate) error_if: Option<Regex>,
-    /// Fill in tokens by length where the source has none.
+    /// Estimate tokens by the length of the texts, if the source has no token counts.
     #[arg(long)]
     pub(crate) estimate_tokens: bool,
-    /// What becomes of the calls of sub-agents.
+    /// What to do with the calls of sub-agents.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) subagents: Subagents,
-    /// The field of the records, or the score, that is the outcome.
+    /// The field of the records, or the score, that says whether a run passed.
     #[arg(long, value_name = "NAME")]
     pub(crate) score: Option<String>,
     /// The least reward of a run that passed.
     #[arg(long, value_name = "REWARD", value_parser = finite, allow_negative_numbers = true)]
     pub(crate) pass_at: Option<f64>,
-    /// What a run is, where traces belong to conversations.
+    /// What one run is, if the traces belong to conversations.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) run: RunUnit,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Mapping {
 fn telling(text: &str) -> Result<Regex, String> {
     let pattern = Regex::new(text).map_err(|error| error.to_string())?;
     if pattern.is_match("") {
-        return Err("every result would be an error: it matches the empty text".to_owned());
+        return Err("it matches the empty text, so every result would be an error: write a narrower expression".to_owned());
     }
     Ok(pattern)
 }
@@ -73,21 +73,21 @@ impl Mapping {
 /// What a run is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum RunUnit {
-    /// All traces of a conversation.
+    /// All traces of a conversation together.
     #[default]
     Conversation,
-    /// A trace.
+    /// Each trace.
     Trace,
 }
 
 /// What becomes of the calls of sub-agents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Subagents {
-    /// They stand among the calls of the main agent.
+    /// The calls stand among the calls of the main agent.
     #[default]
     Inline,
-    /// They are left out.
+    /// The calls are left out.
     Omit,
-    /// A sub-agent's calls are a run of its own.
+    /// The calls of a sub-agent become a run of its own.
     Separate,
 }

@@ -48,7 +48,7 @@ pub(super) fn of(
     });
     if of_file.any(|is_another| is_another) {
         reports.note(
-            "runs of one task that lie in several files are several agents: `--agent NAME` makes them one",
+            "runs of one task lie in several files, and each file is an agent of its own: `--agent NAME` makes one agent of them",
         );
     }
     let entries = suite.map_or(&[][..], |suite| &suite.agents);
@@ -94,8 +94,8 @@ pub(super) fn of(
         };
         if entries.iter().any(is_alike) {
             reports.note(&format!(
-                "`{wanted}` is asked something else by the suite: these runs are another agent's (`--replace` puts them in \
-                 the place of its own)"
+                "the suite asks `{wanted}` something else, so these runs get an agent of their own: `--replace` replaces the \
+                 recordings of `{wanted}` with them instead"
             ));
         }
         // Models of one agent that have as many runs share an entry, but for those with runs that failed: what
@@ -246,7 +246,7 @@ impl Taken {
         let passed = self.passed.into_iter();
         for (name, by) in passed.filter(|(name, _)| !self.names.contains(&digests(name)[0])) {
             reports.note(&format!(
-                "`{name}` has recordings in the same folder already, {by}: the name is passed over"
+                "`{name}` has recordings in this folder already, {by}: the new agent gets another name"
             ));
         }
     }

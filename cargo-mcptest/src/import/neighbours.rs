@@ -81,7 +81,7 @@ pub(super) fn elsewhere(suite: &Path) -> Option<String> {
         let members = manifest.get("workspace").and_then(|it| it.get("members"));
         let members = texts(members);
         return Some(format!(
-            "no test looks at `{shown}`: its `Cargo.toml` has no package; tests look below `suites/` of a package ({})",
+            "no test looks at `{shown}`, because its `Cargo.toml` has no package: write the suite below `suites/` of a package ({})",
             quoted_list(members.iter().map(String::as_str))
         ));
     };
@@ -91,8 +91,8 @@ pub(super) fn elsewhere(suite: &Path) -> Option<String> {
     let is_below = |folder: &String| absolute.starts_with(root.join(folder));
     (!roots.iter().any(is_below)).then(|| {
         format!(
-            "tests look below {} of the package, and at `{shown}` only where `mcptest::harness!` or `#[mcptest::suite]` \
-             names it",
+            "tests look below {}, and not at `{shown}`: move the suite there, or name it in `mcptest::harness!` or \
+             `#[mcptest::suite]`",
             quoted_list(roots.iter().map(String::as_str))
         )
     })
@@ -196,7 +196,7 @@ impl<'n> Neighbours<'n> {
         match &self.unread {
             Some(suite) if any => Some(format!("perhaps those of `{suite}`, which does not load")),
             _ if others && other => Some(
-                "which were asked something else and are no suite's any more (`cargo mcptest validate` lists such)"
+                "which were asked something else and belong to no suite (`cargo mcptest validate` lists them)"
                     .to_owned(),
             ),
             _ => None,

@@ -10,8 +10,15 @@ use super::event::Lost;
 use super::input::{Change, Unreadable};
 use super::json::shortened;
 
-/// How many reports of one reason are shown.
-const SHOWN: usize = 20;
+/// How many places of a reason are kept for programs.
+const KEPT: usize = 20;
+
+/// How many places of one detail, and how many details of one reason, are shown to people.
+const PLACES: usize = 3;
+const DETAILS: usize = 5;
+
+/// How many notes are shown that say the same of different things.
+const ALIKE: usize = 5;
 
 /// How much of a detail is shown.
 const LONGEST: usize = 1_500;
@@ -27,8 +34,17 @@ pub(super) struct Reports {
 
 #[derive(Debug, Default)]
 struct Reason {
-    /// Place and detail.
-    shown: Vec<(String, String)>,
+    /// The details, each once.
+    details: Vec<Detail>,
+    count: usize,
+}
+
+/// What is wrong, and where.
+#[derive(Debug)]
+struct Detail {
+    text: String,
+    /// The first places.
+    places: Vec<String>,
     count: usize,
 }
 
@@ -36,11 +52,25 @@ impl Reports {
     pub(super) fn lose(&mut self, reason: &'static str, place: &str, detail: &str) {
         let of_reason = self.reasons.entry(reason).or_default();
         of_reason.count += 1;
-        if of_reason.shown.len() < SHOWN {
-            let detail = shortened(&escape_line(detail), LONGEST);
-            of_reason
-                .shown
-                .push((escape_line(place).into_owned(), detail));
+        let lines = detail.lines().map(escape_line);
+        let text = shortened(&lines.collect::<Vec<_>>().join("\n"), LONGEST);
+        let details = &mut of_reason.details;
+        let known = details.iter().position(|detail| detail.text == text);
+        let known = known.or_else(|| {
+            (details.len() < KEPT).then(|| {
+                details.push(Detail {
+                    text,
+                    places: Vec::new(),
+                    count: 0,
+                });
+                details.len() - 1
+            })
+        });
+        if let Some(detail) = known.and_then(|known| details.get_mut(known)) {
+            detail.count += 1;
+            if detail.places.len() < KEPT {
+                detail.places.push(escape_line(place).into_owned());
+            }
         }
     }
 
@@ -71,48 +101,65 @@ impl Reports {
     /// The reports as text, as compilers draw errors.
     pub(super) fn drawn(&self) -> String {
         let mut out = String::new();
-        for (reason, Reason { shown, count }) in &self.reasons {
-            // What is the same of several places is said once.
-            let mut told: Vec<(&str, String)> = Vec::new();
-            for (place, detail) in shown {
-                let place = format!(" --> {place}\n");
-                match told.iter_mut().find(|(known, _)| known == detail) {
-                    Some((_, places)) => places.push_str(&place),
-                    None => told.push((detail, place)),
-                }
-            }
-            for (detail, places) in told {
+        for (reason, Reason { details, count }) in &self.reasons {
+            let mut shown = 0;
+            for detail in details.iter().take(DETAILS) {
+                shown += detail.count;
                 // Writing to a string cannot fail.
-                _ = writeln!(out, "error[import]: {reason}\n{places}  = {detail}");
-                _ = writeln!(out, "  = help: {}", help(reason));
+                _ = writeln!(out, "error[import]: {reason}{}", detail.times());
+                for place in detail.places.iter().take(PLACES) {
+                    _ = writeln!(out, " --> {place}");
+                }
+                if let Some(more @ 1..) = detail.count.checked_sub(PLACES) {
+                    _ = writeln!(out, " --> and {}", counted(more, "more place"));
+                }
+                let text = detail.text.replace('\n', "\n      ");
+                _ = writeln!(out, "  = {text}\n  = help: {}", help(reason));
             }
-            if *count > shown.len() {
-                let more = count - shown.len();
+            if let Some(more @ 1..) = count.checked_sub(shown) {
                 _ = writeln!(out, "error[import]: {reason}: {more} more");
             }
         }
         out
     }
 
-    /// The notes as text.
+    /// The notes as text. Of many that differ in names and numbers alone, some are shown.
     pub(super) fn notes(&self) -> String {
-        let line = |(note, count): (&String, &usize)| match count {
-            1 => format!("note: {}\n", escape_line(note)),
-            _ => format!("note: {} ({count} runs)\n", escape_line(note)),
-        };
         let changes = self.changes.iter().map(|(change, count)| {
             let records = counted(*count, "record");
             format!("note: {} ({records})\n", change.told())
         });
-        changes.chain(self.notes.iter().map(line)).collect()
+        let mut out: String = changes.collect();
+        let mut alike: BTreeMap<String, usize> = BTreeMap::new();
+        for (note, count) in &self.notes {
+            let shown = alike.entry(shape(note)).or_default();
+            *shown += 1;
+            if *shown > ALIKE {
+                continue;
+            }
+            let runs = match count {
+                1 => String::new(),
+                _ => format!(" ({count} runs)"),
+            };
+            let meaning = meaning(note).map_or_else(String::new, |it| format!(": {it}"));
+            // Writing to a string cannot fail.
+            _ = writeln!(out, "note: {}{runs}{meaning}", escape_line(note));
+        }
+        let more = alike.values().map(|count| count.saturating_sub(ALIKE));
+        if let more @ 1.. = more.sum() {
+            let more = counted(more, "more note");
+            _ = writeln!(out, "note: {more} like these: `--format json` lists all");
+        }
+        out
     }
 
     pub(super) fn json(&self) -> (Value, Value) {
         let reason = |(reason, of): (&&str, &Reason)| {
-            let shown = of.shown.iter();
-            let shown: Vec<Value> = shown
-                .map(|(place, detail)| json!({ "place": place, "detail": detail }))
-                .collect();
+            let shown = of.details.iter().flat_map(|detail| {
+                let places = detail.places.iter();
+                places.map(|place| json!({ "place": place, "detail": detail.text }))
+            });
+            let shown: Vec<Value> = shown.take(KEPT).collect();
             json!({ "reason": reason, "count": of.count, "shown": shown })
         };
         let note = |note: &str, count: &usize| json!({ "note": note, "count": count });
@@ -126,41 +173,94 @@ impl Reports {
     }
 }
 
+impl Detail {
+    /// How often it was found, where that is more than once.
+    fn times(&self) -> String {
+        match self.count {
+            1 => String::new(),
+            count => format!(" ({count} times)"),
+        }
+    }
+}
+
+/// A note without the names and numbers in it.
+fn shape(note: &str) -> String {
+    let words = note.split('`').step_by(2).collect::<Vec<_>>().join("`");
+    words
+        .chars()
+        .filter(|letter| !letter.is_ascii_digit())
+        .collect()
+}
+
 /// What to do about a reason.
 fn help(reason: &str) -> &'static str {
     match reason {
-        "cannot be read" => "check the path, and that the file may be read",
+        "cannot be read" => "check the path, and that you may read the file",
         "cannot be unpacked" | "is no archive that can be read" => {
             "write or copy the archive again, whole and without a password"
         }
-        "is cut" => "export it again; what came before the cut is imported",
-        "is too large" => "cut what the record holds besides the run, or leave it out",
-        "is no JSON" => "mend the record, or export it again",
+        "is cut" => "export it again; the import has what stands before the cut",
+        "is too large" => "shorten what the record holds besides the run, or leave the record out",
+        "is no JSON" => "correct it, unpack it, or export it again, as JSON in UTF-8",
         "no run has the score that is asked for" => {
-            "name another with `--score NAME`; the runs are imported without an outcome"
+            "name another score with `--score NAME`; these runs have no outcome"
         }
         "no run has what is grouped by" => {
             "name a field that the records have: `--group-by /POINTER`"
         }
         "no model is named" => "say which model ran with `--model NAME`",
         "the user says nothing" => "give the prompt with `--prompt TEXT`",
-        "has no known format" => "say which format it has with `--from FORMAT`",
+        "has no known format" => {
+            "if the file holds runs, say in which format with `--from FORMAT`; else leave the file out"
+        }
         "is not read as it is" => "give it in that form",
         "lacks its request" => "import the log of requests and responses instead",
         "is here already with another content" => {
-            "where the run went on since, or was mended, swap all runs of the agent, with `--replace` and all its files; else \
-             import it under another name with `--agent`"
+            "if the run went on since, or was corrected, replace all runs of the agent: give `--replace` and all its files; \
+             else import the run under another name with `--agent`"
         }
         "would change another suite" => {
-            "give the agent of one of the suites another name, or put that suite into a folder of its own, with the \
-             recordings that are its own"
+            "give the agent of one of the suites another name, or put that suite into a folder of its own, with its own \
+             recordings"
         }
         "two runs with one identifier" => {
-            "the first is imported; where they are two runs, give the second an identifier of its own"
+            "the first is imported; if they are two runs, give the second an identifier of its own"
         }
         "orphan result" | "result that belongs to no certain call" | "second result of a call" => {
-            "the rest of the run is imported without this result"
+            "the run is imported without this result; add what says which call the result answers, to keep it"
         }
-        _ => "the rest is imported",
+        "no answer" | "holds no run" | "holds nothing" => {
+            "leave it out, or export it with what the agent answered"
+        }
+        "content was not captured" => "switch this on where the agent runs, and record new runs",
+        "missing parent" | "export that is cut" => "export it again, with the missing part",
+        _ => {
+            "everything else is imported; if this part matters to your tests, correct the record and import it again"
+        }
     }
+}
+
+/// What a note means for who reads it, where its own words do not say so. A note itself is a part of its recording.
+fn meaning(note: &str) -> Option<&'static str> {
+    Some(match note {
+        "reasoning left out" => "recordings do not hold what a model thinks; no gate judges it",
+        "ends in an unanswered call" => {
+            "the record may be cut, or the run was stopped; leave the run out if it is not whole"
+        }
+        "the same run twice in the input" => "each run is imported once",
+        "compaction left out" => {
+            "what the agent shortened of its own past is no part of a recording"
+        }
+        "notes of the program to the model left out" => "the user did not write them",
+        "results of which only a preview was kept" => {
+            "the recordings hold the preview; gates on these results see no more"
+        }
+        note if note.starts_with("tokens for ") => {
+            "the run has no tokens, as some are missing; `--estimate-tokens` fills them in by length"
+        }
+        note if note.starts_with("records of the unknown type ") => {
+            "the rest of these runs is imported; if a call is missing there, look at these records"
+        }
+        _ => return None,
+    })
 }

@@ -1,28 +1,15 @@
 //! What an import did, a row an agent.
 
-use std::io::{self, Write};
+mod doubts;
+mod table;
+
 use std::rc::Rc;
 
 use mcptest::eval::{Reported, reported};
-use mcptest_trace::text::escape_line;
 use serde_json::{Value, json};
 
-use super::json::shortened;
-use super::starter::Suspect;
-use crate::output::passed_of;
-
-/// How much of a name is shown, and of that at its end, which tells the tasks of one prompt apart.
-const LONGEST: usize = 60;
-const END: usize = 20;
-
-fn name(agent: &str) -> String {
-    let more = agent.chars().count().saturating_sub(LONGEST);
-    let end: String = agent.chars().skip(LONGEST - END + more).collect();
-    match more {
-        0 => agent.to_owned(),
-        _ => shortened(agent, LONGEST - END) + &end,
-    }
-}
+pub(super) use doubts::{Doubt, doubt, doubts};
+pub(super) use table::table;
 
 /// What was imported of an agent with a model.
 #[derive(Debug, Clone, Default)]
@@ -40,7 +27,9 @@ pub(super) struct SummaryRow {
     pub(super) unknown: usize,
     /// Results that are no errors by their flag and sound like one.
     doubtful: usize,
+    /// Of the runs whose tokens are recorded, and how many these are.
     tokens: u64,
+    with_tokens: usize,
     passed: usize,
     judged: usize,
     /// Runs with a reward that does not say whether they passed.
@@ -75,9 +64,10 @@ impl SummaryRow {
                 (None, _) => self.unknown += 1,
             }
         }
-        self.tokens += trace["conversation"]["tokens"]["total"]
-            .as_u64()
-            .unwrap_or_default();
+        if let Some(tokens) = trace["conversation"]["tokens"]["total"].as_u64() {
+            self.tokens += tokens;
+            self.with_tokens += 1;
+        }
         if let Some(passed) = run["outcome"]["passed"].as_bool() {
             self.judged += 1;
             self.passed += usize::from(passed);
@@ -92,88 +82,8 @@ impl SummaryRow {
             "runs": { "new": self.new, "present": self.present },
             "calls": self.calls,
             "errors": { "yes": self.errors, "no": self.fine, "unknown": self.unknown + self.doubtful },
-            "tokens": self.tokens,
+            "tokens": (self.with_tokens > 0).then_some(self.tokens),
             "passed": { "yes": self.passed, "of": self.judged },
         })
-    }
-
-    fn cells(&self) -> [String; 8] {
-        let unknown = self.new + self.present - self.judged;
-        let passed = match self.judged {
-            0 => "-".to_owned(),
-            judged => passed_of(self.passed, judged - self.passed, unknown),
-        };
-        [
-            name(&self.agent),
-            self.model.to_string(),
-            self.new.to_string(),
-            self.present.to_string(),
-            self.calls.to_string(),
-            format!(
-                "{}/{}/{}",
-                self.errors,
-                self.fine,
-                self.unknown + self.doubtful
-            ),
-            self.tokens.to_string(),
-            passed,
-        ]
-    }
-}
-
-/// How many runs that look bad are shown.
-const SHOWN: usize = 20;
-
-/// A run that looks bad, and its agent.
-pub(super) type Doubt = (Rc<str>, Suspect);
-
-pub(super) fn doubt((agent, suspect): &Doubt) -> Value {
-    json!({
-        "agent": **agent, "model": suspect.model, "run": suspect.number, "reasons": suspect.reasons,
-        "set_aside": suspect.aside,
-    })
-}
-
-/// Names the runs that look bad.
-pub(super) fn doubts(doubts: &[Doubt], out: &mut dyn Write) -> io::Result<()> {
-    for (agent, suspect) in doubts.iter().take(SHOWN) {
-        let agent = name(&escape_line(agent));
-        let reasons = suspect.reasons.join("; ");
-        let aside = if suspect.aside { " (set aside)" } else { "" };
-        let number = suspect.number;
-        writeln!(
-            out,
-            "suspect: {agent} run-{number}: {}{aside}",
-            escape_line(&reasons)
-        )?;
-    }
-    if let Some(more @ 1..) = doubts.len().checked_sub(SHOWN) {
-        writeln!(out, "suspect: {more} more runs")?;
-    }
-    Ok(())
-}
-
-/// The rows under their headings.
-pub(super) fn table(rows: &[SummaryRow]) -> String {
-    let headings = "agent,model,new,present,calls,errors yes/no/unknown,tokens,passed";
-    let headings = headings.split(',').map(str::to_owned).collect();
-    let cells = rows.iter().map(|row| row.cells().to_vec());
-    let rows: Vec<Vec<String>> = std::iter::once(headings).chain(cells).collect();
-    crate::table::table_of(&rows, 2)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_long_name_keeps_its_end() {
-        let [one, other] =
-            [1, 2].map(|task| name(&format!("{} {task}", "Please refund the order. ".repeat(9))));
-        assert!(
-            one != other && one.ends_with(" 1") && one.chars().count() == LONGEST + 1,
-            "{one}"
-        );
-        assert_eq!(name(&"é".repeat(LONGEST)), "é".repeat(LONGEST));
     }
 }

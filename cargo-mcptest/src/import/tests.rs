@@ -28,6 +28,7 @@ mod real;
 mod repeated;
 mod rig;
 mod says_so;
+mod screen;
 mod scripts;
 mod second;
 mod strangers;

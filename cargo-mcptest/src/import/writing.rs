@@ -86,17 +86,20 @@ impl<'w> Writing<'w> {
         }
         if let Some(who) = first_and_more(&doubtful) {
             self.done.reports.note(&format!(
-                "every run of {who} looks bad: nothing that is asked of them is known to be good"
+                "every run of {who} looks bad: what the first suite asks of them may be bad behaviour too"
             ));
         }
         if let Some(who) = first_and_more(&large) {
             let note = format!(
-                "too many runs of {who}: the suite asks for the calls that all share alone; `--group-by` parts them"
+                "too many runs of {who}: the suite asks only for the calls that all of them share; `--group-by` makes \
+                 several agents of them"
             );
             self.done.reports.note(&note);
         }
         if let Some(who) = first_and_more(&skipped) {
-            let note = format!("no run of {who} passed: the suite says `skip`, and why");
+            let note = format!(
+                "no run of {who} passed: the suite skips them, and says why; import runs that passed to get a plan"
+            );
             self.done.reports.note(&note);
         }
         Ok(())
@@ -145,7 +148,7 @@ impl<'w> Writing<'w> {
         };
         if stale > 0 && !group.by_task {
             self.done.reports.note(&format!(
-                "`{}` has {} with another prompt, system prompt or model: `--replace` puts these runs in their place",
+                "`{}` has {} with another prompt, system prompt or model: `--replace` replaces them with these runs",
                 name.agent,
                 counted(stale, "recording")
             ));
@@ -158,7 +161,7 @@ impl<'w> Writing<'w> {
         let of_suite = self.of_suite(name);
         if of_suite.is_some_and(|agent| !names::asks(agent, group) && !group.by_task) {
             let note = format!(
-                "`{}` is asked something else by the suite: its runs are stale",
+                "the suite asks `{}` something else than these runs: they are stale, and their cases fail",
                 name.agent
             );
             self.done.reports.note(&note);
@@ -238,11 +241,11 @@ impl<'w> Writing<'w> {
         };
         match there {
             0 => Some(format!(
-                "{who} has no recordings any more: take that out of {file}:{line}"
+                "{who} has no recordings any more: remove its entry at {file}:{line}"
             )),
             _ if there == said => None,
             _ => Some(format!(
-                "{who} has {} now: write `runs: {there}` in place of `runs: {said}` at {file}:{line}",
+                "{who} has {} now: change `runs: {said}` to `runs: {there}` at {file}:{line}",
                 counted(there, "recording")
             )),
         }
@@ -307,7 +310,7 @@ impl<'w> Writing<'w> {
             run["imported"]["user_prompt"] = own.into();
             self.done
                 .reports
-                .note("runs of a task whose prompt is not that of the first run");
+                .note("runs of a task with another prompt than its first run: the recordings have the first prompt, and keep their own beside it");
         }
     }
 }

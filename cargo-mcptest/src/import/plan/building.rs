@@ -194,7 +194,7 @@ impl Building {
         self.ids.extend(part.map(|part| (key, (content, part))));
         if twin > 1 {
             reports.note(
-                "records without an identifier that are in a file more than once: each is a run, but no further evidence",
+                "equal records without an identifier in one file: each is a run, but equal runs prove no more than one does",
             );
         }
         for note in notes {

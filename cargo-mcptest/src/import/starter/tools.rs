@@ -120,12 +120,12 @@ impl CalledTools {
         let mut head: String = lines.collect();
         if !head.is_empty() {
             head.push_str(
-                "# Where that is wrong, `readonly_tools` or `mutating_tools` of `narrative` say so; then mend the plan too.\n",
+                "# If one is wrong, correct it with `readonly_tools` or `mutating_tools` of `narrative`, and correct the plan.\n",
             );
         }
         if entries.contains(&format!(" *{ANCHOR} }}\n")) {
             head.push_str(&format!(
-                "# all that any run calls, taken for all there are: add the others\n{}\n",
+                "# all tools that any run calls; add the tools that no run calls\n{}\n",
                 anchored(&list(&self.names))
             ));
         }
@@ -134,16 +134,24 @@ impl CalledTools {
 
     /// What the tools were taken for, for the screen.
     pub(in crate::import) fn shown(&self) -> String {
-        self.kinds(SHOWN).map(|line| line + "\n").collect()
+        let mut shown: String = self.kinds(SHOWN).map(|line| line + "\n").collect();
+        if self.all().any(|(_, _, is_recorded)| !is_recorded) {
+            shown += "  if a name misleads, correct it in the suite: `narrative: { readonly_tools: [NAME], mutating_tools: [NAME] }`\n";
+        }
+        shown
     }
 
     /// A line for each way in which tools were told apart.
     fn kinds(&self, most: usize) -> impl Iterator<Item = String> {
         let ways = [
-            (true, false, "taken for reads, by their names"),
-            (false, false, "taken for writes, by their names"),
-            (true, true, "reads, as their servers say"),
-            (false, true, "writes, as their servers say"),
+            (true, false, "tools that only read, by their names"),
+            (false, false, "tools that change something, by their names"),
+            (true, true, "tools that only read, as their servers say"),
+            (
+                false,
+                true,
+                "tools that change something, as their servers say",
+            ),
         ];
         ways.into_iter()
             .filter_map(move |(reads, is_recorded, says)| {

@@ -66,7 +66,7 @@ fn a_model_without_a_passed_run_shares_no_entry() {
     assert!(entries[2].contains("reliability:"), "{suite}");
     assert!(
         said.out
-            .contains("note: no run of `desk 2` passed: the suite says `skip`, and why\n"),
+            .contains("note: no run of `desk 2` passed: the suite skips them, and says why; import runs that passed to get a plan\n"),
         "{said:?}"
     );
     // The same import finds each of them.
@@ -98,7 +98,7 @@ fn a_model_with_a_part_of_the_reward_shares_no_entry() {
     );
 }
 
-const TOLD: &str = "what the suite says of the runs of these agents is no longer so; put these in the place of their entries\n";
+const TOLD: &str = "the suite's comments on the runs of these agents are no longer true; replace their entries with these\n";
 
 /// A run that was judged anew changes what its suite says of it.
 #[test]

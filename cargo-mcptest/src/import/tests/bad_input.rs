@@ -24,7 +24,12 @@ fn another_format_is_said_to_be_none_that_is_known() {
         said.err
     );
     assert!(said.err.contains("--from FORMAT"), "{}", said.err);
-    assert!(said.err.contains("= none of these: "), "{}", said.err);
+    assert!(
+        said.err
+            .contains("= its first records look like none of these formats:\n      - inspect: "),
+        "{}",
+        said.err
+    );
     let (_, said) = import("a.json", [0x1f, 0x8b, 8, 0]);
     assert!(said.err.contains("this is a gzip file"), "{}", said.err);
 }
@@ -185,16 +190,65 @@ fn a_run_without_model_or_prompt_is_reported_with_what_to_do() {
 }
 
 #[test]
-fn at_most_twenty_of_a_reason_are_shown() {
+fn many_places_of_one_problem_are_counted() {
     let desk = Desk::new();
     desk.write("a.jsonl", format!("{RUN}\n{}", "nothing\n".repeat(30)));
     let said = desk.import(&["a.jsonl"]);
-    assert_eq!(said.err.matches(" --> a.jsonl:").count(), 20);
+    assert_eq!(
+        said.err,
+        "error[import]: is no JSON (30 times)\n --> a.jsonl:2\n --> a.jsonl:3\n --> a.jsonl:4\n --> and 27 more places\n  \
+         = expected ident at line 1 column 2\n  = help: correct it, unpack it, or export it again, as JSON in UTF-8\n30 problems; the rest \
+         is imported\n"
+    );
+    let said = desk.import(&["a.jsonl", "--format", "json"]);
+    let told: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(told["reports"][0]["count"], 30);
+    assert_eq!(told["reports"][0]["shown"].as_array().unwrap().len(), 20);
+}
+
+/// Details that differ are shown, so far as a person reads them.
+#[test]
+fn many_details_of_one_reason_are_counted() {
+    let desk = Desk::new();
+    let records: Vec<String> = (0..8).map(|n| format!("{}x", "[".repeat(n + 1))).collect();
+    desk.write("a.jsonl", format!("{RUN}\n{}\n", records.join("\n")));
+    let said = desk.import(&["a.jsonl"]);
+    assert_eq!(
+        said.err
+            .matches("  = expected value at line 1 column ")
+            .count(),
+        5
+    );
     assert!(
         said.err
-            .contains("error[import]: is no JSON: 10 more\n30 reported"),
+            .ends_with("error[import]: is no JSON: 3 more\n8 problems; the rest is imported\n"),
         "{}",
         said.err
+    );
+}
+
+/// Notes that differ in names alone are shown, so far as a person reads them.
+#[test]
+fn many_notes_of_one_kind_are_counted() {
+    let desk = Desk::new();
+    let run = |agent: usize, text: &str| {
+        json!({ "id": format!("{agent}{text}"), "model": "m", "messages": [
+            { "role": "user", "content": format!("p{agent}") }, { "role": "assistant", "content": text },
+        ] })
+    };
+    let all = |text: &str| lines(&(0..8).map(|agent| run(agent, text)).collect::<Vec<_>>());
+    desk.write("a.jsonl", all("one"));
+    desk.import(&["a.jsonl"]);
+    desk.write("a.jsonl", all("two"));
+    let said = desk.import(&["a.jsonl", "--check"]);
+    assert_eq!(
+        said.out.matches(" has 2 recordings now: change ").count(),
+        5
+    );
+    assert!(
+        said.out
+            .contains("note: 3 more notes like these: `--format json` lists all\n"),
+        "{said:?}"
     );
 }
 
@@ -228,8 +282,8 @@ fn what_many_records_lack_is_said_once() {
     assert_eq!(said.status, 2);
     assert_eq!(
         said.err,
-        "error[import]: no model is named\n --> log.jsonl:1\n --> log.jsonl:2\n  = no record says which model ran\n  \
-         = help: say which model ran with `--model NAME`\n2 reported; nothing is imported\n"
+        "error[import]: no model is named (2 times)\n --> log.jsonl:1\n --> log.jsonl:2\n  = no record says which model ran\n  \
+         = help: say which model ran with `--model NAME`\n2 problems; nothing is imported\n"
     );
 }
 
@@ -244,9 +298,9 @@ fn a_list_in_an_object_is_named_with_the_way_out() {
     assert_eq!(said.status, 2, "{said:?}");
     assert_eq!(
         said.err,
-        "error[import]: is not read as it is\n --> all.json\n  = records are looked for in a list or on lines, and this is an \
-         object with the list `runs`; give what is in it: `jq -c '.runs[]' all.json > runs.jsonl`\n  = help: give it in \
-         that form\n1 reported; nothing is imported\n"
+        "error[import]: is not read as it is\n --> all.json\n  = the command looks for records in a list or on lines; this is an \
+         object with the list `runs`. Give the elements of the list: `jq -c '.runs[]' all.json > runs.jsonl`\n  = help: give it in \
+         that form\n1 problem; nothing is imported\n"
     );
 }
 
@@ -259,7 +313,7 @@ fn messages_under_another_name_are_told_with_the_way_out() {
     desk.write("run.json", run.to_string());
     let said = desk.import(&["run.json"]);
     assert_eq!(said.status, 2, "{said:?}");
-    let told = "messages are looked for under `messages`, and these are under `history`; name them so: `jq -c '.messages = \
+    let told = "the command looks for messages under `messages`; here they are under `history`. Rename the key: `jq -c '.messages = \
                 .history' run.json > runs.jsonl`";
     assert!(said.err.contains(told), "{said:?}");
 }

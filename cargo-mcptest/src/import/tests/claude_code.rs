@@ -344,11 +344,11 @@ fn a_session_that_is_the_beginning_of_another_is_left_out() {
     assert_eq!(ids, ["other", "new"]);
     assert!(
         said.out
-            .contains("`old` is the beginning of `new`: left out"),
+            .contains("`old` is the beginning of `new`, and is left out"),
         "{said:?}"
     );
     assert!(
-        said.out.contains("`other` shares its beginning"),
+        said.out.contains("`other` begins as another session does"),
         "{said:?}"
     );
 }

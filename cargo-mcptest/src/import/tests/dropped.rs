@@ -85,7 +85,7 @@ fn what_is_refused_by_name_is_not_told_to_be_named() {
         ),
         (
             json!({ "what": 1 }),
-            "say which format it has with `--from FORMAT`",
+            "if the file holds runs, say in which format with `--from FORMAT`; else leave the file out",
         ),
     ] {
         let desk = Desk::new();

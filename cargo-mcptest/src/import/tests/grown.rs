@@ -52,7 +52,7 @@ fn a_session_that_went_on_is_reported_and_taken_by_replace() {
         desk.write("logs/a.jsonl", lines(&session("a")[..4]));
         let said = desk.import(form);
         assert_eq!((said.status, desk.recordings()), (1, before), "{said:?}");
-        assert!(said.err.contains("where the run went on since"), "{said:?}");
+        assert!(said.err.contains("if the run went on since"), "{said:?}");
         let said = desk.import(&[form, &["--replace"]].concat());
         assert_eq!(said.status, 0, "{said:?}");
         assert_eq!(closings(&desk), ["It is a.", "It is b."]);

@@ -27,7 +27,11 @@ fn a_suite_of_hundreds_of_agents_is_written_found_again_and_taken_back() {
     assert_eq!(suite.matches("\n  - name: ").count(), AGENTS);
     let again = desk.import(&["logs.jsonl"]);
     assert_eq!(again.status, 0, "{}", again.err);
-    assert!(!again.out.contains("the suite lacks"), "{}", again.out);
+    assert!(
+        !again.out.contains("the suite does not have"),
+        "{}",
+        again.out
+    );
     assert_eq!(desk.recordings().len(), AGENTS);
     let undone = desk.import(&["logs.jsonl", "--undo"]);
     assert_eq!(undone.status, 0, "{}", undone.err);

@@ -30,9 +30,9 @@ fn two_log_lines_are_one_run() {
         desk.suite(),
         "# Written by `cargo mcptest import`; what it demands is what the runs do.\n\
          # The next import needs the same options: --agent 'Order desk' --server shop\n\
-         # taken for writes, by their names: cancel\n\
-         # Where that is wrong, `readonly_tools` or `mutating_tools` of `narrative` say so; then mend the plan too.\n\
-         # all that any run calls, taken for all there are: add the others\nx-tools: &tools [\"cancel\"]\nagents:\n  \
+         # tools that change something, by their names: cancel\n\
+         # If one is wrong, correct it with `readonly_tools` or `mutating_tools` of `narrative`, and correct the plan.\n\
+         # all tools that any run calls; add the tools that no run calls\nx-tools: &tools [\"cancel\"]\nagents:\n  \
          - name: \"Order desk\"\n    model: \"gpt-5\"\n    servers: [\"shop\"]\n    prompt: \"Cancel orders 7 and 8.\"\n    \
          system_prompt: \"Help with orders.\"\n    runs: 1\n    # every run looks bad, so nothing here is known to be good: its last call, `cancel`, failed\n    \
          # from run-1\n    expect:\n      \

@@ -76,9 +76,9 @@ fn what_tools_are_taken_for_is_said() {
     );
     let said = desk.import(&["log.jsonl"]);
     let kinds = [
-        "taken for reads, by their names: query_database",
-        "taken for writes, by their names: web_search",
-        "reads, as their servers say: audit",
+        "tools that only read, by their names: query_database",
+        "tools that change something, by their names: web_search",
+        "tools that only read, as their servers say: audit",
     ];
     for kind in kinds {
         assert!(said.out.contains(&format!("\n{kind}\n")), "{said:?}");
@@ -118,7 +118,7 @@ fn what_a_server_says_counts_before_the_tool_is_called() {
         let said = desk.import(&["log.jsonl"]);
         assert!(
             said.out
-                .contains("\nwrites, as their servers say: query_db\n"),
+                .contains("\ntools that change something, as their servers say: query_db\n"),
             "{said:?}"
         );
         assert!(!said.out.contains("by their names"), "{said:?}");
@@ -251,7 +251,7 @@ fn agents_of_which_every_run_looks_bad_are_said_to_be_known_for_nothing() {
     desk.write("log.jsonl", lines(&runs));
     let said = desk.import(&["log.jsonl"]);
     assert!(
-        said.out.contains("note: every run of `log: p` and of 1 other agent looks bad: nothing that is asked of them is known to be good\n"),
+        said.out.contains("note: every run of `log: p` and of 1 other agent looks bad: what the first suite asks of them may be bad behaviour too\n"),
         "{said:?}"
     );
     let told = "    # every run looks bad, so nothing here is known to be good: it says nothing at its end\n";
@@ -273,9 +273,9 @@ fn many_agents_of_one_run_are_told_how_to_be_one() {
             talk(&number.to_string(), "p", "x").to_string(),
         );
     }
-    let hint = "note: 3 agents have one run each; what makes them one: ";
-    let group = "`--group-by task` or `--group-by /POINTER` where they do the same task\n";
-    let agent = "`--agent NAME` where they ask the same";
+    let hint = "note: 3 agents have one run each. To make one agent of several runs: ";
+    let group = "`--group-by task` or `--group-by /POINTER` if the runs do the same task\n";
+    let agent = "`--agent NAME` if the user asked the same";
     let said = desk.import(&["logs", "--check"]);
     assert!(
         said.out.contains(&format!("{hint}{agent}, {group}")),
@@ -322,7 +322,7 @@ fn results_that_no_rule_matches_stay_unknown_and_are_said_to() {
         (
             "^Error",
             Value::Null,
-            "(`--error-if` tells errors alone; what it does not match stays unknown)",
+            "`--error-if` finds failed calls only; a result that it does not match stays unknown\n",
         ),
         ("timed out", json!(true), ""),
     ] {
@@ -358,7 +358,7 @@ fn a_system_prompt_that_all_agents_have_is_a_default() {
     assert_eq!(suite.matches("system_prompt").count(), 1, "{suite}");
     // The same import finds its agents, and another gets none of it.
     let again = desk.import(&["log.jsonl"]);
-    assert!(!again.out.contains("the suite lacks"), "{again:?}");
+    assert!(!again.out.contains("the suite does not have"), "{again:?}");
     desk.write("other.jsonl", lines(&[talk("c", "r", "x")]));
     let other = desk.import(&["other.jsonl"]);
     assert!(
@@ -371,7 +371,7 @@ fn a_system_prompt_that_all_agents_have_is_a_default() {
     desk.write("suites/x.yml", suite + entry);
     let again = desk.import(&["other.jsonl"]);
     assert!(
-        !again.out.contains("the suite lacks") && !again.out.contains("stale"),
+        !again.out.contains("the suite does not have") && !again.out.contains("stale"),
         "{again:?}"
     );
     for runs in [

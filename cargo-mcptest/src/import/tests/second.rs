@@ -57,7 +57,7 @@ fn a_second_suite_of_a_folder_leaves_the_runs_of_the_first_alone() {
     let said = desk.import_into("suites/b.yml", &["two/desk.jsonl", "--agent", "desk"]);
     assert!(
         said.out.contains(
-            "note: `desk` has recordings in the same folder already, those of `suites/a.yml`: the name is passed over\n"
+            "note: `desk` has recordings in this folder already, those of `suites/a.yml`: the new agent gets another name\n"
         ),
         "{said:?}"
     );
@@ -80,7 +80,7 @@ fn runs_that_were_asked_something_else_are_not_mixed_with_others() {
     let desk = self::desk();
     let said = desk.import_into("suites/a.yml", &["two/desk.jsonl"]);
     assert!(said.out.contains("  - name: \"desk 2\"\n"), "{said:?}");
-    let why = "note: `desk` is asked something else by the suite: these runs are another agent's";
+    let why = "note: the suite asks `desk` something else, so these runs get an agent of their own";
     assert!(said.out.contains(why), "{said:?}");
     assert_eq!(desk.recordings().len(), 3);
     // In their place they are what is asked for.
@@ -214,21 +214,24 @@ fn a_suite_where_no_test_looks_is_told() {
     let told = |manifest: &str, suite: &str| {
         desk.write("Cargo.toml", manifest);
         let said = desk.import_into(suite, &["log.jsonl", "--check"]);
-        let mut notes = said.out.lines().filter(|line| line.contains("tests look"));
+        let mut notes = said
+            .out
+            .lines()
+            .filter(|line| line.contains("tests look") || line.contains("no test looks"));
         notes.next().map(str::to_owned)
     };
     let package = "[package]\nname = \"desk\"\n";
     assert_eq!(told(package, "suites/x.yml"), None);
     assert_eq!(
         told(package, "specs/x.yml").unwrap(),
-        "note: tests look below `suites` of the package, and at `specs/x.yml` only where `mcptest::harness!` or \
-         `#[mcptest::suite]` names it"
+        "note: tests look below `suites`, and not at `specs/x.yml`: move the suite there, or name it in \
+         `mcptest::harness!` or `#[mcptest::suite]`"
     );
     let named = "[package]\nname = \"desk\"\n[package.metadata.mcptest]\nroots = [\"specs\"]\n";
     assert_eq!(told(named, "specs/x.yml"), None);
     assert_eq!(
         told("[workspace]\nmembers = [\"crates/*\"]\n", "suites/x.yml").unwrap(),
-        "note: no test looks at `suites/x.yml`: its `Cargo.toml` has no package; tests look below `suites/` of a package \
-         (`crates/*`)"
+        "note: no test looks at `suites/x.yml`, because its `Cargo.toml` has no package: write the suite below `suites/` \
+         of a package (`crates/*`)"
     );
 }

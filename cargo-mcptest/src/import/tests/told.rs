@@ -52,8 +52,8 @@ fn a_suite_that_asks_for_fewer_runs_is_told_what_to_write() {
         + 1;
     let asks = |said: &str| {
         said.contains(&format!(
-        "note: `x` has 3 recordings now: write `runs: 3` in place of `runs: 1` at suites/x.yml:{line}\n"
-    ))
+            "note: `x` has 3 recordings now: change `runs: 1` to `runs: 3` at suites/x.yml:{line}\n"
+        ))
     };
     let said = desk.import(&["two.jsonl", "--agent", "x"]);
     assert!(asks(&said.out), "{said:?}");
@@ -67,7 +67,7 @@ fn a_suite_that_asks_for_fewer_runs_is_told_what_to_write() {
     let said = desk.import(&["one.jsonl", "--agent", "x", "--replace"]);
     assert!(
         said.out
-            .contains("`x` has 1 recording now: write `runs: 1` in place of `runs: 3`"),
+            .contains("`x` has 1 recording now: change `runs: 3` to `runs: 1`"),
         "{said:?}"
     );
 }
@@ -89,15 +89,15 @@ fn recordings_of_an_earlier_system_prompt_are_told() {
     let said = desk.import(&["two.jsonl", "--agent", "x", "--check"]);
     assert!(
         said.out
-            .contains("`x` is asked something else by the suite"),
+            .contains("the suite asks `x` something else, so these runs get an agent of their own"),
         "{said:?}"
     );
     desk.write("suites/x.yml", suite.replace("Be brief.", "Be kind."));
     let said = desk.import(&["two.jsonl", "--agent", "x"]);
     assert!(
         said.out.contains(
-            "note: `x` has 1 recording with another prompt, system prompt or model: `--replace` puts these runs in their \
-             place\n"
+            "note: `x` has 1 recording with another prompt, system prompt or model: `--replace` replaces them \
+             with these runs\n"
         ),
         "{said:?}"
     );
@@ -118,7 +118,7 @@ fn a_task_in_several_files_is_told_to_be_several_agents() {
     desk.write("one.jsonl", of_task("a"));
     desk.write("two.jsonl", of_task("b"));
     let files = ["one.jsonl", "two.jsonl", "--group-by", "task", "--check"];
-    let told = "note: runs of one task that lie in several files are several agents: `--agent NAME` makes them one\n";
+    let told = "note: runs of one task lie in several files, and each file is an agent of its own: `--agent NAME` makes one agent of them\n";
     let said = desk.import(&files);
     assert!(said.out.contains(told), "{said:?}");
     let said = desk.import(&[&files[..], &["--agent", "x"]].concat());

@@ -77,7 +77,7 @@ fn what_was_changed_since_stays_and_the_reason_is_told() {
          leaves suites/cassettes/x__m/run-2.json: it is not what this import writes: it was changed since, or imported \
          with other options\n\
          leaves suites/x.yml: it has recordings left\n\
-         note: `x` has 1 recording now: write `runs: 1` in place of `runs: 2` at suites/x.yml:7\n"
+         note: `x` has 1 recording now: change `runs: 2` to `runs: 1` at suites/x.yml:7\n"
     );
     assert_eq!(files(&desk), ["cassettes/x__m/run-2.json", "x.yml"]);
 }
@@ -94,7 +94,7 @@ fn runs_of_other_files_and_a_suite_of_ones_own_stay() {
     let said = desk.import(&["one.jsonl", "--agent", "x", "--undo"]);
     assert_eq!(said.status, 0, "{said:?}");
     assert!(
-        said.out.contains("leaves suites/x.yml: it has recordings left\nnote: `x` has 1 recording now: write `runs: 1`"),
+        said.out.contains("leaves suites/x.yml: it has recordings left\nnote: `x` has 1 recording now: change `runs: 2` to `runs: 1`"),
         "{said:?}"
     );
     assert_eq!(files(&desk), ["cassettes/x__m/run-3.json", "x.yml"]);
@@ -113,7 +113,7 @@ fn runs_of_other_files_and_a_suite_of_ones_own_stay() {
     assert!(
         said.out.contains(
             "leaves suites/x.yml: it is not the one that this import proposes: it was there before, or was changed since\n\
-             note: `x` has no recordings any more: take that out of suites/x.yml:7\n"
+             note: `x` has no recordings any more: remove its entry at suites/x.yml:7\n"
         ),
         "{said:?}"
     );
@@ -147,7 +147,7 @@ fn a_second_import_is_taken_back_whole() {
     assert!(
         said.out.starts_with(
             "removes suites/cassettes/y__m/run-1.json\nleaves suites/x.yml: it has other agents\n\
-             note: `y` has no recordings any more: take that out of suites/x.yml:"
+             note: `y` has no recordings any more: remove its entry at suites/x.yml:"
         ),
         "{said:?}"
     );
@@ -191,7 +191,7 @@ fn a_suite_stays_for_the_recordings_of_an_entry_that_is_not_in_it_yet() {
     assert!(
         said.out.ends_with(
             "leaves suites/x.yml: it lies beside recordings that no suite asks for: the entry of another import may not be in \
-             it yet\nnote: `x` has no recordings any more: take that out of suites/x.yml:7\n"
+             it yet\nnote: `x` has no recordings any more: remove its entry at suites/x.yml:7\n"
         ),
         "{said:?}"
     );
