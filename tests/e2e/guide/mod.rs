@@ -242,11 +242,6 @@ const USED: &[(&str, &str, &str)] = &[
     ),
     (
         "docs/reports.md",
-        "manifest: roots",
-        "cargo-mcptest/tests/guide",
-    ),
-    (
-        "docs/reports.md",
         "mcptest commands: reports",
         "cargo-mcptest/tests/guide",
     ),
@@ -273,6 +268,11 @@ const USED: &[(&str, &str, &str)] = &[
     (
         "docs/reports.md",
         "mcptest: a shop",
+        "cargo-mcptest/tests/guide",
+    ),
+    (
+        "docs/reports.md",
+        "manifest: roots",
         "cargo-mcptest/tests/guide",
     ),
     (
