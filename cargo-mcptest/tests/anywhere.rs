@@ -368,3 +368,23 @@ fn a_closing_that_is_to_be_printed_must_be_printed() {
             .exists()
     );
 }
+
+/// A suite beside the recordings would be found by no test.
+#[test]
+fn an_import_writes_no_suite_where_no_test_looks() {
+    let run_of_log = json!({ "model": "m", "messages": [
+        { "role": "user", "content": "p" }, { "role": "assistant", "content": "a" },
+    ] });
+    let folder = Folder::new().with("log.json", run_of_log.to_string());
+    let import = |suite: &str| {
+        let mut line = command(env!("CARGO_BIN_EXE_cargo-mcptest"), folder.path());
+        run(line.args(["import", "log.json", "--suite", suite]))
+    };
+    for hidden in ["suites/cassettes/x.yml", ".hidden/x.yml"] {
+        let said = import(hidden).exits(2);
+        assert!(said.stderr.contains("no test would find"), "{said}");
+        assert!(!folder.at(hidden).exists(), "{said}");
+    }
+    import("suites/x.yml").exits(0);
+    assert!(folder.at("suites/x.yml").exists());
+}

@@ -106,8 +106,8 @@ impl Import {
         let shown = shown_path(&self.suite);
         if let Some(folder) = passed_over(&self.suite) {
             return Err(Failure::new(format!(
-                "no test would find `{shown}`: suites are not looked for in folders named `{folder}`; put it beside, e.g. \
-                 `suites/{}`",
+                "no test would find `{shown}`: tests look for no suite in a folder named `{folder}`; write the suite elsewhere, \
+                 e.g. `suites/{}`",
                 self.suite.file_name().unwrap_or_default().to_string_lossy()
             )));
         }

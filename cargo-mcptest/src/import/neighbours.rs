@@ -54,9 +54,11 @@ fn in_crate(suite: &Path) -> (PathBuf, Option<PathBuf>) {
     (absolute, root)
 }
 
-/// The folder above a suite in which no suite is looked for, as recordings lie there.
+/// The folder above a suite in which no suite is looked for, as recordings lie there. Without a crate, suites lie below
+/// the folder in which the command runs.
 pub(super) fn passed_over(suite: &Path) -> Option<String> {
     let (absolute, root) = in_crate(suite);
+    let root = root.or_else(|| std::env::current_dir().ok());
     let below = absolute.parent()?.strip_prefix(root?).ok()?;
     let mut names = below.iter().map(OsStr::to_string_lossy);
     let name = names.find(|it| it.starts_with('.') || KEPT_APART.contains(&&**it));

@@ -111,8 +111,8 @@ fn a_suite_in_a_folder_of_recordings_is_refused() {
         assert_eq!(
             said.err,
             format!(
-                "error: no test would find `{suite}`: suites are not looked for in folders named `{folder}`; put it beside, e.g. \
-                 `suites/x.yml`\n"
+                "error: no test would find `{suite}`: tests look for no suite in a folder named `{folder}`; write the suite \
+                 elsewhere, e.g. `suites/x.yml`\n"
             )
         );
         assert!(!desk.path().join("suites").exists());
