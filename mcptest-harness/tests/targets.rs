@@ -18,7 +18,7 @@ fn gates_with_targets() -> impl Iterator<Item = GateInfo> {
 
 /// The page of all targets, as it must stand beside the gates.
 fn page() -> String {
-    let mut page = "# Targets\n\nWhat `expect:` of each gate can look at. A path that a run does not have (\"sometimes\") fails\nwhatever is asked of it.\n".to_owned();
+    let mut page = "# Targets\n\nWhat `expect:` of each gate can compare. \"Sometimes\" means that not every run has the value. A case fails if a run does not\nhave the value that it compares.\n".to_owned();
     for gate in gates_with_targets() {
         write!(page, "\n## `{}`\n\n", gate.kind.name()).unwrap();
         page += "| target | unit and range | better | what it says |\n|---|---|---|---|\n";

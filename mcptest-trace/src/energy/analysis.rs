@@ -105,7 +105,7 @@ metrics! { Analysis as analysis {
     Measure::of("energy.tokens", Unit::Tokens)
         .lower_is_better("tokens of the whole run") => analysis.tokens,
     Measure::of("energy.tokens_after_trip", Unit::Tokens)
-        .lower_is_better("tokens a live guard would have saved") => analysis.tokens_after_trip,
+        .lower_is_better("tokens that a live guard would have saved") => analysis.tokens_after_trip,
     Measure::of("energy.pattern", Unit::Word(PATTERNS))
         .only_describes("how the run failed, as its growth shows it") => analysis.pattern.as_str(),
     Measure::of("energy.drift", Unit::Distance)

@@ -83,14 +83,14 @@ metrics! { CallCounts as counts {
         .lower_is_better("tokens of the whole run, where they were recorded")
         .sometimes() => counts.tokens,
     Measure::of("calls.ms", Unit::Milliseconds)
-        .lower_is_better("what the whole run took, where it was recorded")
+        .lower_is_better("the duration of the whole run, where it was recorded")
         .sometimes() => counts.ms,
     Measure::of("calls.slowest_ms", Unit::Milliseconds)
-        .lower_is_better("what the slowest tool call took, where the time of each was recorded")
+        .lower_is_better("the duration of the slowest tool call, where the duration of each call was recorded")
         .sometimes() => counts.slowest_ms,
     Measure::of("calls.usd", Unit::Dollars)
         .lower_is_better(
-            "what the whole run cost, where the suite states the prices and the tokens of each model call were recorded",
+            "the cost of the whole run, where the suite states the prices and the tokens of each model call were recorded",
         )
         .sometimes() => counts.usd,
 } }

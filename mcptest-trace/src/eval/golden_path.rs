@@ -84,7 +84,7 @@ pub struct GoldenPathReport {
 
 metrics! { GoldenPathReport as report {
     Measure::of("golden_path.penalty", Unit::Fraction)
-        .higher_is_better("1 is no waste at all; the more is wasted, the lower") => report.penalty,
+        .higher_is_better("1 when nothing was wasted; the more was wasted, the lower it is") => report.penalty,
     Measure::of("golden_path.passed", Unit::Flag)
         .higher_is_better("1 when nothing that is penalised was wasted") => report.passed,
     Measure::of("golden_path.extra_steps", Unit::Count)

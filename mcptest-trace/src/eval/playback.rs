@@ -30,7 +30,7 @@ pub struct PlaybackReport {
 
 metrics! { PlaybackReport as report {
     Measure::of("playback.passed", Unit::Flag)
-        .higher_is_better("1 when the code did what was recorded: no divergence, nothing unasked, ended well, no gate turned") => report.passed(),
+        .higher_is_better("1 when the code did what was recorded: it made no other and no fewer requests, ended well, and still passes each gate that the recording passes") => report.passed(),
     Measure::of("playback.divergences", Unit::Count)
         .lower_is_better("what the code does differently from the recording") => report.divergences.len(),
     Measure::of("playback.unasked", Unit::Count)

@@ -172,11 +172,11 @@ metrics! { ReliabilitySummary as summary {
         .higher_is_better("empirical pass^k over the first k runs; index 0 is k = 1")
         .list() => summary.decay_curve.clone(),
     Measure::of("reliability.ci_low", Unit::Percent)
-        .higher_is_better("lower end of the interval of the pass rate") => summary.ci_low,
+        .higher_is_better("lower end of the confidence interval of the pass rate") => summary.ci_low,
     Measure::of("reliability.ci_high", Unit::Percent)
-        .higher_is_better("upper end of the interval of the pass rate") => summary.ci_high,
+        .higher_is_better("upper end of the confidence interval of the pass rate") => summary.ci_high,
     Measure::of("reliability.half_width", Unit::Percent)
-        .lower_is_better("how far the pass rate may be off, at worst") => summary.half_width,
+        .lower_is_better("how far the pass rate may be off, in the worst case") => summary.half_width,
     Measure::of("reliability.recommended_runs", Unit::Count)
         .only_describes("how many runs the wanted half-width needs")
         .at_least(1.0) => summary.recommended_runs,

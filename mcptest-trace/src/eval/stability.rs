@@ -20,13 +20,13 @@ pub use options::{Dimensions, StabilityFloors, StabilityOptions, SubScore, Turns
 /// The sub-scores of one run as targets, which floors are held against, in the order of [`SUB_SCORES`].
 pub const SUB_SCORE_TARGETS: [Measure; 4] = [
     Measure::of("stability.tool_usage_stability", Unit::Fraction)
-        .higher_is_better("how few tools share the calls"),
+        .higher_is_better("how few different tools make the calls"),
     Measure::of("stability.response_consistency", Unit::Fraction)
         .higher_is_better("how alike in length the answers are"),
     Measure::of("stability.redundancy", Unit::Fraction)
         .higher_is_better("share of calls that repeat no earlier one"),
     Measure::of("stability.cost_per_progress", Unit::Fraction)
-        .higher_is_better("tokens against different calls"),
+        .higher_is_better("how few tokens each different call took"),
 ];
 
 /// Tokens per useful call from which `cost_per_progress` starts to fall, where the options say nothing else

@@ -97,7 +97,7 @@ impl NarrativeReport {
 
 metrics! { NarrativeReport as report {
     Measure::of("narrative.divergence_score", Unit::Fraction)
-        .lower_is_better("flagged items over recorded calls and claimed actions together") => report.divergence_score,
+        .lower_is_better("flagged items, divided by the number of recorded calls and claimed actions") => report.divergence_score,
     Measure::of("narrative.claimed_but_absent", Unit::Count)
         .lower_is_better("claimed changes that no successful call made") => report.claimed_but_absent().count(),
     Measure::of("narrative.present_but_unclaimed", Unit::Count)

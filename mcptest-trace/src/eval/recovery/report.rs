@@ -149,13 +149,13 @@ metrics! { RecoveryReport as report {
         .higher_is_better("1 when every hang was noticed in time; always so for recorded runs") => report.clean_timeout,
     Measure::of("recovery.detections", Unit::Count).only_describes("timeouts that were noticed") => report.detections,
     Measure::of("recovery.time_to_detection_ms", Unit::Milliseconds)
-        .lower_is_better("what noticing took in all, where something was noticed")
+        .lower_is_better("the time until faults were noticed, all together, where something was noticed")
         .sometimes() => report.time_to_detection_ms,
     Measure::of("recovery.time_to_recovery_ms", Unit::Milliseconds)
-        .lower_is_better("what the faults cost in all, where the run recovered")
+        .lower_is_better("the time that faults cost, all together, where the run recovered")
         .sometimes() => report.time_to_recovery_ms,
     Measure::of("recovery.user_visible_hang_ms", Unit::Milliseconds)
-        .lower_is_better("what the faults cost in all") => report.user_visible_hang_ms,
+        .lower_is_better("the time that faults cost, all together") => report.user_visible_hang_ms,
 } }
 
 /// Contradictions that are told one by one.

@@ -96,15 +96,15 @@ metrics! { StabilityAcross as across {
         .higher_is_better("how often aligned calls of two runs have the same arguments")
         => across.argument_consistency,
     Measure::of("stability.early_divergence", Unit::Flag)
-        .lower_is_better("1 when most runs that part do so within the first two calls")
+        .lower_is_better("1 when most runs that differ from each other differ within the first two calls already")
         => across.early_divergence,
     Measure::of("stability.drift_flags", Unit::Count)
         .lower_is_better("sub-scores below their floor, over all runs") => across.drift_flags(),
     Measure::of("stability.tool_usage_stability.mean", Unit::Fraction)
-        .higher_is_better("how few tools share the calls: mean of the runs")
+        .higher_is_better("how few different tools make the calls: mean of the runs")
         => across.mean(SubScore::ToolUsageStability),
     Measure::of("stability.tool_usage_stability.min", Unit::Fraction)
-        .higher_is_better("how few tools share the calls: the lowest run")
+        .higher_is_better("how few different tools make the calls: the lowest run")
         => across.min(SubScore::ToolUsageStability),
     Measure::of("stability.response_consistency.mean", Unit::Fraction)
         .higher_is_better("how alike in length the answers are: mean of the runs")
@@ -119,10 +119,10 @@ metrics! { StabilityAcross as across {
         .higher_is_better("share of calls that repeat no earlier one: the lowest run")
         => across.min(SubScore::Redundancy),
     Measure::of("stability.cost_per_progress.mean", Unit::Fraction)
-        .higher_is_better("tokens against different calls: mean of the runs")
+        .higher_is_better("how few tokens each different call took: mean of the runs")
         => across.mean(SubScore::CostPerProgress),
     Measure::of("stability.cost_per_progress.min", Unit::Fraction)
-        .higher_is_better("tokens against different calls: the lowest run")
+        .higher_is_better("how few tokens each different call took: the lowest run")
         => across.min(SubScore::CostPerProgress),
 } }
 
