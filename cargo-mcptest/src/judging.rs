@@ -11,6 +11,7 @@ use mcptest_suite::{escape, nearest};
 use mcptest_trace::record::fingerprint;
 use serde_json::{Value, json};
 
+use crate::bound;
 use crate::failure::Failure;
 use crate::output::{Output, counted_are};
 use crate::package::{FoundPackage, Judging};
@@ -365,8 +366,7 @@ fn test(package: &FoundPackage, folder: &Path, output: &mut Output<'_>) -> Resul
         .current_dir(&package.folder)
         .env(VARIABLE, folder)
         .stdin(Stdio::null());
-    let ran = command
-        .output()
+    let ran = bound::output(command.stderr(Stdio::piped()))
         .map_err(|error| Failure::new(format!("cargo does not start: {error}")))?;
     let empty = std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
     if empty {

@@ -14,10 +14,12 @@
 //! - [`package`]: the crate that a command is about, found by `cargo metadata`;
 //! - [`judging`]: its verdicts; [`git`]: its recordings at a revision; [`edit`]: its suites, changed;
 //! - [`gates`]: what their declarations say of suites;
+//! - [`bound`]: programs that end with the command;
 //! - [`status`], [`failure`], [`output`]: how a command answers.
 //!
 //! What is here never reaches the build of a test.
 
+mod bound;
 mod calibrate;
 mod compare;
 mod completions;

@@ -14,6 +14,7 @@ use mcptest_suite::escape;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::bound;
 use crate::failure::Failure;
 use crate::judging::{Filter, Opened, in_parallel};
 use crate::output::{Output, OutputFormat};
@@ -105,7 +106,7 @@ impl Record {
         let holds = match self.format {
             OutputFormat::Text => ran(&mut child)?,
             OutputFormat::Json => {
-                let ran = child.stderr(Stdio::inherit()).output()?;
+                let ran = bound::output(child.stderr(Stdio::inherit()))?;
                 write!(
                     output.err,
                     "{}",

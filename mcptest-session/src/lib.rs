@@ -5,6 +5,7 @@
 //! - [`protocol`]: the wire formats of the providers, to and from an exchange;
 //! - `endpoint`, with the feature `endpoint`: the address, and who may ask;
 //! - `driver`, with the feature `endpoint`: an agent that is a command is started, asked and ended;
+//! - `process`, with the feature `process`: a program whose process group ends with this process;
 //! - [`mcp`]: the MCP servers behind the address, and what is called there;
 //! - [`record`]: what went by becomes a run; with the feature `record` it also passes requests on to the real model.
 //! - `play`, with the feature `play`: a recording answers in the model's place, and what the agent does otherwise is told;
@@ -32,6 +33,9 @@ pub mod mode;
 mod own_tools;
 #[cfg(feature = "play")]
 pub mod play;
+#[cfg(feature = "process")]
+#[doc(hidden)]
+pub mod process;
 pub mod protocol;
 pub mod record;
 #[cfg(feature = "record")]

@@ -10,6 +10,7 @@ use mcptest_session::mcp::frames::Lines;
 use mcptest_session::mcp::messages::Speaker;
 
 use super::{Proxy, RecordedSession};
+use crate::bound;
 use crate::failure::Failure;
 
 /// How much is read at once.
@@ -31,15 +32,16 @@ pub(super) fn run(
         .command
         .split_first()
         .ok_or_else(|| Failure::new("name the server after `--`"))?;
-    let mut server = Command::new(program)
+    let mut command = Command::new(program);
+    command
         .args(arguments)
         .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(|error| {
-            Failure::new(format!("the server `{program}` cannot be started: {error}"))
-                .help("write its command after `--`, as the client's configuration has it")
-        })?;
+        .stdout(Stdio::piped());
+    // A server that ends by itself leaves running what it wants to.
+    let (mut server, _bound) = bound::spawn(&mut command).map_err(|error| {
+        Failure::new(format!("the server `{program}` cannot be started: {error}"))
+            .help("write its command after `--`, as the client's configuration has it")
+    })?;
     let (to_server, from_server) = (server.stdin.take(), server.stdout.take());
     let (seen, passing) = mpsc::channel();
     let recorder = thread::spawn(move || {

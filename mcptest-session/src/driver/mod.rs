@@ -3,12 +3,9 @@
 //! The command runs in a process group of its own. The group ends when the command does, when it takes too
 //! long, and when this process ends, whatever ends it.
 
-mod running;
 mod talk;
 #[cfg(test)]
 mod tests;
-#[cfg(unix)]
-mod watcher;
 
 use std::fmt;
 #[cfg(any(feature = "play", feature = "record"))]
@@ -17,10 +14,11 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-pub(crate) use running::Running;
 #[cfg(feature = "record")]
 pub(crate) use talk::{LastLines, lines};
 use talk::{Listener, Said};
+
+use crate::process::Running;
 
 /// What stands for the prompt in an argument.
 const PROMPT: &str = "{{prompt}}";

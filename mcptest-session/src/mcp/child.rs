@@ -13,7 +13,8 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::driver::{LastLines, Running, lines};
+use crate::driver::{LastLines, lines};
+use crate::process::Running;
 
 /// The longest message that is read, in bytes.
 const MAX_MESSAGE: usize = 64 << 20;

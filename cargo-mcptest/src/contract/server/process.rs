@@ -1,11 +1,11 @@
 //! A server that is a program: how it starts, what it says on its standard error, and how it ends.
 
 use std::collections::VecDeque;
-use std::process::Stdio;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
+use mcptest_session::process::Running;
 use rmcp::RoleClient;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -27,9 +27,9 @@ const LAST_ORDERS: Duration = Duration::from_secs(2);
 /// The messages of a program.
 type ProgramTransport = AsyncRwTransport<RoleClient, ChildStdout, ChildStdin>;
 
-/// A server that runs; it is killed when this is dropped.
+/// A server that runs. The server ends when this is dropped, and when this process ends.
 pub(super) struct ServerProcess {
-    child: Box<dyn ChildWrapper>,
+    running: Running,
     errors: Arc<Mutex<VecDeque<String>>>,
     listener: Option<JoinHandle<()>>,
 }
@@ -44,20 +44,12 @@ impl ServerProcess {
             Failure::new(format!("the server `{program}` cannot be started: {error}"))
                 .help("write its command after `--`, as the client's configuration has it")
         };
-        let mut command = CommandWrap::with_new(program, |command| {
-            command
-                .args(arguments)
-                .stdin(Stdio::piped())
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped());
-        });
         // Launchers such as `npx` start the server as a child of theirs; all of them end together.
-        #[cfg(unix)]
-        command.wrap(process_wrap::tokio::ProcessGroup::leader());
-        #[cfg(windows)]
-        command.wrap(process_wrap::tokio::JobObject);
-        command.wrap(KillOnDrop);
-        let mut child = command.spawn().map_err(failed)?;
+        let mut running = Running::start(program, Path::new("."), None, |command| {
+            command.args(arguments);
+        })
+        .map_err(failed)?;
+        let child = running.child();
         let (Some(stdin), Some(stdout)) = (child.stdin().take(), child.stdout().take()) else {
             return Err(Failure::new(format!(
                 "the standard streams of `{program}` are not there"
@@ -67,7 +59,7 @@ impl ServerProcess {
         let stderr = child.stderr().take();
         let listener = stderr.map(|stderr| tokio::spawn(listen(stderr, Arc::clone(&errors))));
         let process = Self {
-            child,
+            running,
             errors,
             listener,
         };
@@ -76,20 +68,23 @@ impl ServerProcess {
 
     /// Lets the server end by itself, and kills it otherwise.
     pub(super) async fn end(&mut self) {
-        if timeout(LAST_ORDERS, self.child.wait()).await.is_err() {
+        if timeout(LAST_ORDERS, self.running.child().wait())
+            .await
+            .is_err()
+        {
             self.kill().await;
         }
     }
 
     async fn kill(&mut self) {
         // One that has ended meanwhile needs no killing.
-        _ = Box::into_pin(self.child.kill()).await;
+        _ = Box::into_pin(self.running.child().kill()).await;
     }
 
     /// The server could not be asked: why, how it ended if it did, and the last it said.
     pub(super) async fn failed(&mut self, server: &str, why: &str) -> Failure {
         let mut message = format!("the server `{server}` {why}");
-        if let Ok(Ok(status)) = timeout(LAST_WORDS, self.child.wait()).await {
+        if let Ok(Ok(status)) = timeout(LAST_WORDS, self.running.child().wait()).await {
             message.push_str(&format!("; it ended with {status}"));
         }
         self.kill().await;

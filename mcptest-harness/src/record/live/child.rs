@@ -4,13 +4,12 @@ use std::collections::VecDeque;
 use std::io::{self, Cursor, Read as _};
 use std::path::Path;
 use std::pin::Pin;
-use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use mcptest_session::process::Running;
 use mcptest_suite::model::Inherit;
-use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
 use rmcp::RoleClient;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader, ReadBuf};
@@ -19,8 +18,6 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use super::exact::{Exact, Mark};
-#[cfg(unix)]
-use super::leftovers;
 use super::wire::{self, Broken};
 use crate::record::LiveError;
 use crate::record::environment::inherited;
@@ -58,15 +55,12 @@ pub(super) type ChildTransport = AsyncRwTransport<RoleClient, Watched, Exact<Chi
 /// A child process, killed when it is dropped.
 #[derive(Debug)]
 pub(super) struct Process {
-    child: Box<dyn ChildWrapper>,
+    running: Running,
     said: Arc<Mutex<Said>>,
     /// Woken when a message cannot be read.
     broken: Arc<Notify>,
     /// Reads standard error until its end.
     listener: Option<JoinHandle<()>>,
-    /// Ends with this process, whatever ends it.
-    #[cfg(unix)]
-    _group: leftovers::Group,
 }
 
 /// What a process said that is no message.
@@ -85,35 +79,15 @@ struct Said {
 /// Starts a process. What is marked in its messages are numbers.
 pub(super) fn start(start: Start<'_>, mark: Mark) -> io::Result<(ChildTransport, Process)> {
     let program = start.command.first().map_or("", String::as_str);
-    let path = Path::new(program);
-    let relative = path.components().count() > 1;
-    let program = if relative {
-        start.folder.join(path).into_os_string()
-    } else {
-        program.into()
-    };
-    let mut command = CommandWrap::with_new(program, |command| {
+    // Launchers such as `npx` start the server as a child of theirs; all of them end together.
+    let mut running = Running::start(program, start.folder, None, |command| {
         command
             .args(start.command.iter().skip(1))
             .env_clear()
             .envs(inherited(start.inherit_env))
-            .envs(start.env.iter().map(|(name, value)| (name, value)))
-            .current_dir(start.folder)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-    });
-    // Launchers such as `npx` start the server as a child of theirs; all of them end together.
-    #[cfg(unix)]
-    command.wrap(process_wrap::tokio::ProcessGroup::leader());
-    #[cfg(windows)]
-    command.wrap(process_wrap::tokio::JobObject);
-    command.wrap(KillOnDrop);
-    #[cfg(unix)]
-    let (mut child, group) = leftovers::started(|| command.spawn(), |child| child.id())?;
-    // A job object ends with the process that made it.
-    #[cfg(not(unix))]
-    let mut child = command.spawn()?;
+            .envs(start.env.iter().map(|(name, value)| (name, value)));
+    })?;
+    let child = running.child();
     let said = Arc::<Mutex<Said>>::default();
     let stderr = child.stderr().take();
     let listener = stderr.map(|stderr| tokio::spawn(listen(stderr, Arc::clone(&said))));
@@ -131,12 +105,10 @@ pub(super) fn start(start: Start<'_>, mark: Mark) -> io::Result<(ChildTransport,
     let transport =
         AsyncRwTransport::new(watched, Exact::new(stdin, mark)).with_max_line_length(usize::MAX);
     let process = Process {
-        child,
+        running,
         said,
         broken,
         listener,
-        #[cfg(unix)]
-        _group: group,
     };
     Ok((transport, process))
 }
@@ -159,7 +131,7 @@ impl Process {
     pub(super) async fn lost(&mut self) -> Option<Broken> {
         tokio::select! {
             () = self.broken.notified() => {}
-            _ = self.child.wait() => tokio::time::sleep(LAST_WORDS).await,
+            _ = self.running.child().wait() => tokio::time::sleep(LAST_WORDS).await,
         }
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         said.broken.clone()
@@ -174,7 +146,7 @@ impl Process {
         let mut shown = Vec::new();
         // A process that ends says why, maybe a moment later.
         let moment = Duration::from_millis(200);
-        let ended = tokio::time::timeout(moment, self.child.wait()).await;
+        let ended = tokio::time::timeout(moment, self.running.child().wait()).await;
         if let (Ok(Ok(status)), true) = (ended, may_have_ended) {
             shown.push(format!("it ended with {status}"));
         }
@@ -213,23 +185,12 @@ impl Process {
     /// Waits a moment for the process to end by itself, now that its standard input is closed, and
     /// kills it otherwise.
     pub(super) async fn end(mut self) {
-        let ended = tokio::time::timeout(Duration::from_secs(2), self.child.wait()).await;
+        let ended = tokio::time::timeout(Duration::from_secs(2), self.running.child().wait()).await;
         if ended.is_err() {
-            self.kill();
-            let _ = self.child.wait().await;
+            // The server may have ended just now; nothing is left to do either way.
+            let _ = self.running.child().start_kill();
+            let _ = self.running.child().wait().await;
         }
-    }
-
-    fn kill(&mut self) {
-        // It may have ended just now; nothing is left to do either way.
-        let _ = self.child.start_kill();
-    }
-}
-
-impl Drop for Process {
-    /// What the process started is killed with it.
-    fn drop(&mut self) {
-        self.kill();
     }
 }
 

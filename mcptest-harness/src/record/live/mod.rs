@@ -3,7 +3,6 @@
 //! - `provider`: which model API a suite means, with which key;
 //! - `model`: one model call, with its retries; `problem`: why it failed;
 //! - `servers`: MCP servers and their tools; `connect` reaches them, `child` starts them;
-//! - `leftovers`: no server is left when a signal ends the recording;
 //! - `wire`: what a server said, where it is not what MCP says;
 //! - `tools`: the tools as they are offered to the model;
 //! - `run`: the loop, with its caps;
@@ -15,7 +14,6 @@ mod connect;
 mod connection;
 mod exact;
 #[cfg(unix)]
-mod leftovers;
 mod model;
 mod problem;
 mod provider;

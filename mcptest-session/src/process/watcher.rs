@@ -12,11 +12,12 @@ const SCRIPT: &str = "read _; [ -z \"$2\" ] || rm -f -- \"$2\"; kill -s TERM -- 
 
 /// A process that waits for the end of this one.
 #[derive(Debug)]
-pub(super) struct Watcher(Child);
+pub struct Watcher(Child);
 
 impl Watcher {
     /// A watcher of a process group, and of a file that is for it alone. Where the system has no shell there is none.
-    pub(super) fn of(group: u32, file: Option<&Path>) -> Option<Self> {
+    #[must_use]
+    pub fn of(group: u32, file: Option<&Path>) -> Option<Self> {
         use std::os::unix::process::CommandExt as _;
         let watcher = Command::new("/bin/sh")
             .args(["-c", SCRIPT, "mcptest-watcher", &group.to_string()])

@@ -1,4 +1,7 @@
-//! A program that runs in a process group of its own.
+//! A program that runs in a process group of its own. The group ends with this process, whatever ends this process.
+
+#[cfg(unix)]
+mod watcher;
 
 use std::io;
 use std::path::Path;
@@ -8,11 +11,11 @@ use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
 use tokio::process::Command;
 
 #[cfg(unix)]
-use super::watcher::Watcher;
+pub use watcher::Watcher;
 
 /// A program that runs. What it started ends with it.
 #[derive(Debug)]
-pub(crate) struct Running {
+pub struct Running {
     child: Box<dyn ChildWrapper>,
     #[cfg(unix)]
     _watcher: Option<Watcher>,
@@ -21,7 +24,11 @@ pub(crate) struct Running {
 impl Running {
     /// Starts a program in a folder, without a shell. A relative path to it starts in the folder too. A file that is for
     /// the program alone is removed when this process is killed.
-    pub(crate) fn start(
+    ///
+    /// # Errors
+    ///
+    /// The program cannot be started.
+    pub fn start(
         program: &str,
         folder: &Path,
         file: Option<&Path>,
@@ -58,7 +65,8 @@ impl Running {
         })
     }
 
-    pub(crate) fn child(&mut self) -> &mut dyn ChildWrapper {
+    /// The program: its standard streams, and its end.
+    pub fn child(&mut self) -> &mut dyn ChildWrapper {
         &mut *self.child
     }
 }
