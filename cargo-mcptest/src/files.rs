@@ -1,8 +1,11 @@
-//! What lies below a folder.
+//! What lies below a folder, and files that are there whole or not at all.
 
+use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use mcptest::judge::AgentTest;
+use tempfile::NamedTempFile;
 use walkdir::{DirEntry, WalkDir};
 
 /// The files below a folder that end so, in the order of their names; what is hidden or has one of some names
@@ -19,6 +22,48 @@ pub(crate) fn files(folder: &Path, ends: &[&str], passed_over: &[&str]) -> Vec<P
         entry.file_type().is_file() && end.is_some_and(|end| ends.contains(&end))
     });
     files.map(DirEntry::into_path).collect()
+}
+
+/// Puts a text in the place of a file, or makes the file. The old text or the new one is there, and whole, whatever
+/// happens. What is no regular file, as `/dev/stdout`, takes the text as it is.
+pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let old = match fs::metadata(path) {
+        Ok(old) if !old.is_file() => return fs::write(path, text),
+        old => old.ok(),
+    };
+    let Some(old) = old else {
+        whole(path, text)?.persist(path)?;
+        return Ok(());
+    };
+    // The file that a link leads to, and not the link.
+    let path = path.canonicalize()?;
+    let file = whole(&path, text)?;
+    file.as_file().set_permissions(old.permissions())?;
+    file.persist(&path)?;
+    Ok(())
+}
+
+/// Makes a file, whole. An error of the kind `AlreadyExists` says that the name is taken.
+pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
+    whole(path, text)?.persist_noclobber(path)?;
+    Ok(())
+}
+
+/// A text in a file beside the one that it is meant for.
+fn whole(path: &Path, text: &str) -> io::Result<NamedTempFile> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let mut file = tempfile::Builder::new();
+    file.prefix(".writing-");
+    // The rights that any new file has, and not those of a secret.
+    #[cfg(unix)]
+    file.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = file.tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    file.write_all(text.as_bytes())?;
+    // Some disks are full only when they are asked to keep what was written.
+    file.as_file().sync_all()?;
+    Ok(file)
 }
 
 /// The stem that a recording is of: its folder's name where it is one of several, else its own.
@@ -48,4 +93,58 @@ pub(crate) fn stems_of(agent: &AgentTest<'_>) -> Vec<String> {
     let model = models.find(|model| model.value.id == agent.model());
     let stems = model.map(|model| test.cassette_stems(&model.value));
     stems.unwrap_or_default()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    #[test]
+    fn what_is_replaced_keeps_its_rights_and_the_links_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, "old").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("file", &link).unwrap();
+        replace(&link, "new").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        assert_eq!(
+            fs::metadata(&file).unwrap().permissions().mode() & 0o777,
+            0o640
+        );
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        // A new file is no secret, and nothing else is left in the folder.
+        replace(&folder.path().join("other"), "new").unwrap();
+        let other = fs::metadata(folder.path().join("other")).unwrap();
+        assert_ne!(other.permissions().mode() & 0o077, 0);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+    }
+
+    #[test]
+    fn a_pipe_takes_the_text_and_stays_a_pipe() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || fs::read_to_string(pipe).unwrap()
+        });
+        replace(&pipe, "page").unwrap();
+        assert_eq!(reader.join().unwrap(), "page");
+        assert!(!fs::metadata(&pipe).unwrap().is_file());
+    }
+
+    #[test]
+    fn a_file_that_is_there_is_never_made_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        create(&file, "old").unwrap();
+        let error = create(&file, "new").unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(&file).unwrap(), "old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
 }

@@ -47,7 +47,7 @@ mod status;
 mod table;
 mod validate;
 
-use std::io::{stderr, stdout};
+use std::io::{ErrorKind, Write as _, stderr, stdout};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -124,21 +124,39 @@ fn main() -> ExitCode {
     if arguments.get(1).is_none_or(|first| first != "mcptest") {
         arguments.insert(1.min(arguments.len()), "mcptest".into());
     }
-    let Cargo::Mcptest(arguments) = Cargo::parse_from(arguments);
+    let arguments = match Cargo::try_parse_from(arguments) {
+        Ok(Cargo::Mcptest(arguments)) => arguments,
+        Err(told) => return help(&told),
+    };
     let mut output = Output {
-        out: &mut Unread(stdout()),
-        err: &mut Unread(stderr()),
+        out: &mut Unread("standard output", stdout()),
+        err: &mut Unread("standard error", stderr()),
     };
     let code = match &arguments.command {
         // The client sees the server's own exit code.
         Command::Proxy(proxy) => proxy.run().map(ExitCode::from),
-        command => command.run(&mut output).map(ExitCode::from),
+        command => command.run(&mut output).and_then(|status| {
+            // What is still held back may find no room.
+            output.out.flush()?;
+            Ok(status.into())
+        }),
     };
     code.unwrap_or_else(|failure| {
         // Where nothing can be said, the status still speaks.
         _ = writeln!(output.err, "{failure}");
         failure.status.into()
     })
+}
+
+/// Prints the help, or what is wrong with the arguments.
+fn help(told: &clap::Error) -> ExitCode {
+    let printed = told.print().and_then(|()| stdout().flush());
+    let is_full = printed.is_err_and(|error| error.kind() != ErrorKind::BrokenPipe);
+    if is_full || told.use_stderr() {
+        ExitStatus::CouldNotRun.into()
+    } else {
+        ExitStatus::Holds.into()
+    }
 }
 
 #[cfg(test)]

@@ -20,21 +20,31 @@ impl Output<'_> {
 }
 
 /// A stream whose reader may leave before the end, as `… | head` does: what nobody reads is dropped, and
-/// the command goes on to its exit status, which is the same whoever reads.
-pub(crate) struct Unread<W>(pub(crate) W);
+/// the command goes on to its exit status, which is the same whoever reads. A stream that is full is an error, which names
+/// the stream.
+pub(crate) struct Unread<W>(pub(crate) &'static str, pub(crate) W);
+
+impl<W> Unread<W> {
+    fn cannot(&self, error: &io::Error) -> io::Error {
+        io::Error::new(
+            error.kind(),
+            format!("{} cannot be written: {error}", self.0),
+        )
+    }
+}
 
 impl<W: Write> Write for Unread<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self.0.write(bytes) {
+        match self.1.write(bytes) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(bytes.len()),
-            written => written,
+            written => written.map_err(|error| self.cannot(&error)),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self.0.flush() {
+        match self.1.flush() {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-            flushed => flushed,
+            flushed => flushed.map_err(|error| self.cannot(&error)),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Standard output that nobody reads, or that is full, changes no verdict.
+//! Standard output that nobody reads changes no verdict. A run whose output finds no room fails.
 
 use std::process::{Command, Stdio};
 
@@ -19,17 +19,52 @@ fn runner(filter: &str) -> Command {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_said_and_changes_no_exit_code() {
-    for (filter, code) in [(PASSES, 0), (FAILS, 101)] {
-        let full = std::fs::File::options()
-            .write(true)
-            .open("/dev/full")
-            .unwrap();
-        let ran = runner(filter).stdout(Stdio::from(full)).output().unwrap();
+fn a_full_disk_is_said_and_the_run_fails() {
+    let full = || {
+        let full = std::fs::File::options().write(true).open("/dev/full");
+        Stdio::from(full.unwrap())
+    };
+    for filter in [PASSES, FAILS] {
+        for arguments in [&[] as &[&str], &["--format", "json"], &["--list"]] {
+            let ran = runner(filter).args(arguments).stdout(full()).output();
+            let ran = ran.unwrap();
+            let said = String::from_utf8_lossy(&ran.stderr);
+            assert_eq!(ran.status.code(), Some(101), "{arguments:?}: {said}");
+            assert!(!said.contains("panicked"), "{said}");
+            assert!(
+                said.contains("error: standard output cannot be written, and this run fails"),
+                "{said}"
+            );
+        }
+        // Nothing can be said at all.
+        let mut silent = runner(filter);
+        let silent = silent.stdout(full()).stderr(full()).status().unwrap();
+        assert_eq!(silent.code(), Some(101), "{silent}");
+        // A file of its own for the output is no better than a stream.
+        let ran = runner(filter).args(["--logfile", "/dev/full"]).output();
+        let ran = ran.unwrap();
         let said = String::from_utf8_lossy(&ran.stderr);
-        assert_eq!(ran.status.code(), Some(code), "{said}");
-        assert!(!said.contains("panicked"), "{said}");
-        assert!(said.contains("standard output cannot be written"), "{said}");
+        assert_eq!(ran.status.code(), Some(101), "{said}");
+        assert!(
+            said.contains("error: `/dev/full` cannot be written, and this run fails"),
+            "{said}"
+        );
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn streams_that_are_closed_change_no_exit_code() {
+    for (filter, code) in [(PASSES, 0), (FAILS, 101)] {
+        let usual = runner(filter);
+        let mut closed = process::command("sh", &sample().folder);
+        closed.args(["-c", "exec \"$@\" <&- >&- 2>&-", "sh"]);
+        closed.arg(usual.get_program()).args(usual.get_args());
+        let closed = closed.env("CARGO_MANIFEST_DIR", &sample().folder);
+        assert_eq!(closed.status().unwrap().code(), Some(code));
+        let full = std::fs::File::options().write(true).open("/dev/full");
+        let ran = runner(filter).stderr(Stdio::from(full.unwrap())).output();
+        assert_eq!(ran.unwrap().status.code(), Some(code));
     }
 }
 

@@ -97,19 +97,34 @@ fn a_filter_changes_only_what_it_selects() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_said_once_and_changes_no_verdict() {
+fn a_folder_that_cannot_be_written_is_said_once_and_the_run_fails() {
+    const HELP: &str =
+        "help: `MCPTEST_RESULTS` names the folder; let it be one that can be written to";
     for target in ["agents", "macros"] {
         let folder = Folder::new().with("file", "in the way");
         let ran = run(target, &[], &folder.at("file")).exits(101);
-        assert_eq!(ran.outcomes(), expected(|_| true));
-        let told = ran.stderr.matches("error: results are not written: ");
+        let told = ran
+            .stderr
+            .matches("error: results are not written, and this run fails: ");
         assert_eq!(told.count(), 1, "{ran}");
-        assert!(
-            ran.stderr.contains(
-                "help: `MCPTEST_RESULTS` names the folder; the verdicts of the tests stand"
-            ),
-            "{ran}"
-        );
+        assert!(ran.stderr.contains(HELP), "{ran}");
+    }
+    let folder = Folder::new().with("file", "in the way");
+    let ran = run("agents", &[], &folder.at("file"));
+    assert_eq!(ran.outcomes(), expected(|_| true));
+    // Cases that all hold are no success where their results are missing.
+    let holds = "shop::checkout::cart_agent::narrative";
+    for (target, exact) in [("agents", true), ("macros", false)] {
+        let name = if exact {
+            holds
+        } else {
+            "cart_agent::narrative"
+        };
+        let arguments: &[&str] = if exact { &["--exact", name] } else { &[name] };
+        let left = Folder::new();
+        run(target, arguments, left.path()).exits(0);
+        let ran = run(target, arguments, &folder.at("file")).exits(101);
+        assert!(ran.stderr.contains(HELP), "{ran}");
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs;
 
 use mcptest::parse_suite;
 use mcptest::suite::gates::GateKind;
@@ -16,6 +15,7 @@ use super::slots::{Slot, SlotPlace, Slots};
 use super::values::{Column, is_free};
 use crate::edit::{Edit, edited, line_start};
 use crate::failure::Failure;
+use crate::files;
 use crate::judging::Opened;
 use mcptest_trace::text::counted;
 
@@ -144,7 +144,7 @@ pub(super) fn write(
             "nothing was written: the suite would not load with the thresholds\n{error}"
         ))
     })?;
-    fs::write(source.path(), text).map_err(|error| {
+    files::replace(source.path(), &text).map_err(|error| {
         Failure::new(format!("`{}` cannot be written: {error}", source.shown()))
     })?;
     Ok(written)

@@ -29,6 +29,7 @@ use super::store::StoreOptions;
 use super::summary::{self, SummaryRow};
 use super::writing::{Done, Writing};
 use crate::failure::Failure;
+use crate::files;
 use crate::output::OutputFormat;
 use crate::status::ExitStatus;
 use mcptest_trace::text::counted;
@@ -308,8 +309,7 @@ impl Import {
                 if let Some(folder) = self.suite.parent() {
                     fs::create_dir_all(folder)?;
                 }
-                let mut file = fs::File::create_new(&self.suite)?;
-                file.write_all(text.as_bytes())?;
+                files::create(&self.suite, &text)?;
                 done.proposed = true;
             }
             Ok(_) => done.proposed = true,

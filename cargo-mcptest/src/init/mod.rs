@@ -11,7 +11,7 @@ mod profile;
 mod tests;
 
 use std::fs;
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -20,6 +20,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::files;
 use crate::output::{Output, OutputFormat};
 use crate::package::{FoundPackage, Selection};
 use crate::status::ExitStatus;
@@ -224,23 +225,11 @@ fn create(path: &Path, text: &str) -> Result<(), Failure> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(cannot)?;
     }
-    let mut file = fs::File::create_new(path).map_err(cannot)?;
-    file.write_all(text.as_bytes()).map_err(cannot)
+    files::create(path, text).map_err(cannot)
 }
 
 /// Puts a new text in the place of a file, which is never half there.
 fn replace(path: &Path, text: &str) -> Result<(), Failure> {
-    let write = || {
-        let path = path.canonicalize()?;
-        let folder = path.parent().unwrap_or(Path::new("."));
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(text.as_bytes())?;
-        file.as_file()
-            .set_permissions(fs::metadata(&path)?.permissions())?;
-        file.persist(&path)?;
-        Ok(())
-    };
-    write().map_err(|error: std::io::Error| {
-        Failure::new(format!("`{}` cannot be written: {error}", path.display()))
-    })
+    files::replace(path, text)
+        .map_err(|error| Failure::new(format!("`{}` cannot be written: {error}", path.display())))
 }

@@ -185,7 +185,7 @@ fn recorded(
     let arguments = Value::Object(request.arguments.unwrap_or_default());
     let answer = player.call(&request.name, &arguments);
     if let Some(words) = &answer.untold {
-        eprintln!("{}", escape_line(words));
+        mcptest_trace::record::say(&escape_line(words));
     }
     match answer.result {
         Ok(result) => {

@@ -23,6 +23,7 @@ use mcptest_suite::escape;
 use mcptest_trace::evidence::mutants::MutantOptions;
 
 use crate::failure::Failure;
+use crate::files;
 use crate::judging::{Filter, Opened};
 use crate::output::{Output, OutputFormat, counted_are, share, short};
 use crate::package::Judging;
@@ -196,7 +197,7 @@ fn write(opened: &Opened, found: &MutantsFound<'_>) -> Result<PathBuf, Failure> 
         fs::create_dir_all(&folder)?;
         files
             .iter()
-            .try_for_each(|(name, text)| fs::write(folder.join(name), text))
+            .try_for_each(|(name, text)| files::replace(&folder.join(name), text))
     };
     write().map_err(|error| {
         Failure::new(format!(

@@ -14,6 +14,7 @@ use mcptest_trace::text::{MarkdownBlock, counted, joined};
 use super::markdown::{HEAD, folded, rows};
 use crate::compare::{CUT, Compared, GITHUB};
 use crate::failure::Failure;
+use crate::files;
 use crate::judging::PackageVerdicts;
 use crate::table::escaped;
 
@@ -161,7 +162,7 @@ pub(super) fn write(comments: &[Comment], folder: &Path) -> Result<(), Failure> 
     for (number, comment) in comments.iter().enumerate() {
         let name = mcptest_trace::text::slug(&comment.name);
         let path = folder.join(format!("{:03}-{name}.md", number + 1));
-        fs::write(path, &comment.text).map_err(failed)?;
+        files::replace(&path, &comment.text).map_err(failed)?;
     }
     Ok(())
 }

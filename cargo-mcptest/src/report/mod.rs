@@ -22,6 +22,7 @@ use html::Remarks;
 
 use crate::compare::Compared;
 use crate::failure::Failure;
+use crate::files;
 use crate::judging::{Filter, PackageVerdicts, VerdictSource};
 use crate::output::Output;
 use crate::status::{EXIT_STATUS, ExitStatus};
@@ -143,7 +144,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
         .filter(|folder| !folder.as_os_str().is_empty());
     folder
         .map_or(Ok(()), fs::create_dir_all)
-        .and_then(|()| fs::write(path, text))
+        .and_then(|()| files::replace(path, text))
         .map_err(|error| Failure::new(format!("`{}` cannot be written: {error}", path.display())))
 }
 

@@ -18,6 +18,7 @@ use super::recording;
 use super::runner::crate_dir;
 use crate::record::RecordCommand;
 use crate::render::rerun_line;
+use crate::result::folder;
 
 /// A failure whose `Debug` is its text, so that the standard test harness prints it as it is.
 pub struct Shown(String);
@@ -87,12 +88,12 @@ pub fn run_case(case: &MacroCase<'_>) -> Result<(), Shown> {
             if let Some(scores) = scores {
                 println!("{scores}");
             }
-            Ok(())
+            written()
         }
         // The standard test harness has no way to ignore a test that runs already.
         CaseOutcome::Elsewhere(reason) => {
             println!("note: {}", mcptest_suite::escape_line(&reason));
-            Ok(())
+            written()
         }
         CaseOutcome::Undecided(reason) => Err(Shown(undecided(&reason, &context))),
     }
@@ -120,7 +121,13 @@ pub fn run_check<V: Verdict>(
     // The function's tests stand in a module of its name.
     let name = case.module.rsplit("::").next().unwrap_or_default();
     let judge = |runs: &AgentRuns| check(runs).verdict();
-    case::check(&suite, &found, name, &judge, &context).map_err(Shown)
+    case::check(&suite, &found, name, &judge, &context).map_err(Shown)?;
+    written()
+}
+
+/// A test that holds fails where its process could not write a result that it was asked for.
+fn written() -> Result<(), Shown> {
+    folder::unwritten().map_or(Ok(()), |told| Err(Shown(told.to_owned())))
 }
 
 /// The suite, the case in it, and the names around it. What the case is judged by is recorded where that

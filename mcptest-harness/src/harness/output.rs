@@ -4,7 +4,7 @@
 //! libtest-mimic prints in the order in which its threads end; so it is given one thread, and the
 //! cases are judged ahead of it. It panics where standard output is closed (`| head`) or full. What
 //! a case came to does not depend on that: the verdict is still found then, and no case is judged
-//! twice.
+//! twice. Who closes a pipe has read enough; a run whose output finds no room fails.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -79,18 +79,25 @@ fn print(
         Ok(Err(error)) => error.kind() == io::ErrorKind::BrokenPipe,
         Err(why) => panic_text(&*why).is_some_and(|text| text.contains("BrokenPipe")),
     };
-    // Who closes a pipe has read enough, and wants to be told nothing.
-    if !closed {
-        eprintln!(
-            "error: standard output cannot be written; the exit code says what the cases came to"
-        );
-    }
     let nowhere = if cfg!(windows) { "NUL" } else { "/dev/null" };
     let unheard = Arguments {
         logfile: Some(nowhere.to_owned()),
         ..in_order
     };
-    libtest_mimic::run(&unheard, trials()).exit_code()
+    let exit_code = libtest_mimic::run(&unheard, trials()).exit_code();
+    // Who closes a pipe has read enough, and wants to be told nothing.
+    if closed {
+        return exit_code;
+    }
+    let place = match &arguments.logfile {
+        Some(file) => format!("`{file}`"),
+        None => "standard output".to_owned(),
+    };
+    mcptest_trace::record::say(&format!(
+        "error: {place} cannot be written, and this run fails: what the cases came to is not there\nhelp: make room, or \
+         send the output elsewhere"
+    ));
+    ExitCode::from(101)
 }
 
 /// The names as libtest-mimic lists them, which writes each by itself.

@@ -27,6 +27,7 @@ use super::tags::Selection;
 use super::trials::{RustCheck, Settings};
 use super::verdicts::Verdicts;
 use crate::record::{Live, RecordCommand};
+use crate::result::folder;
 
 /// The crate's folder: where cargo or nextest says it is now, else where it was compiled.
 pub(crate) fn crate_dir(compiled: &str) -> PathBuf {
@@ -160,7 +161,7 @@ impl Harness {
     #[must_use]
     pub fn run(&self) -> ExitCode {
         self.judge().unwrap_or_else(|problem| {
-            eprintln!("error: {problem}");
+            mcptest_trace::record::say(&format!("error: {problem}"));
             ExitCode::from(101)
         })
     }
@@ -220,7 +221,9 @@ impl Harness {
             // From here on a suite is held by its cases alone: its runs go with the last of them.
             drop(prepared);
         }
-        Ok(output::run(&arguments, &verdicts, &names, trials))
+        let exit_code = output::run(&arguments, &verdicts, &names, trials);
+        // What a process was asked to write and did not write is no success of it.
+        Ok(folder::unwritten().map_or(exit_code, |_| ExitCode::from(101)))
     }
 
     /// Where checks are registered, one that a suite names must be among them.

@@ -3,7 +3,7 @@
 //! `MCPTEST_RESULTS=<folder>` asks for them. Each result is `<folder>/<package>/<case>.json`, with a
 //! dot for each `::` of the case's name, put in place whole: cases may run in threads and in processes
 //! of their own, and a case that is run again replaces its file. A folder that cannot be written to
-//! is said once, and changes no verdict.
+//! is said once, and the test process fails.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ use std::fmt;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Once;
+use std::sync::OnceLock;
 
 use tempfile::NamedTempFile;
 use walkdir::WalkDir;
@@ -26,17 +26,27 @@ pub const VARIABLE: &str = "MCPTEST_RESULTS";
 /// The longest name of a file, without its extension.
 const LONGEST: usize = 180;
 
+/// Why a result of this process was not written, and what to do.
+static UNWRITTEN: OnceLock<String> = OnceLock::new();
+
+/// Why a result of this process was not written, and what to do; nothing where all were.
+pub(crate) fn unwritten() -> Option<&'static str> {
+    UNWRITTEN.get().map(String::as_str)
+}
+
 /// Leaves a result where the environment asks for it.
 pub(crate) fn leave(result: impl FnOnce() -> CaseResult) {
-    static TOLD: Once = Once::new();
     let Some(folder) = asked() else {
         return;
     };
     if let Err(error) = write(&folder, &result()) {
-        TOLD.call_once(|| {
-            mcptest_trace::record::say(&format!(
-                "error: results are not written: {error}\nhelp: `{VARIABLE}` names the folder; the verdicts of the tests stand"
-            ));
+        UNWRITTEN.get_or_init(|| {
+            let told = format!(
+                "error: results are not written, and this run fails: {error}\nhelp: `{VARIABLE}` names the folder; let it be \
+                 one that can be written to"
+            );
+            mcptest_trace::record::say(&told);
+            told
         });
     }
 }
