@@ -193,10 +193,17 @@ pub(crate) fn ran(process: &mut Command) -> Result<bool, Failure> {
 impl RecordJob {
     /// This executable as the process that runs the cases.
     pub(crate) fn process(&self) -> Result<Command, Failure> {
+        let job = serde_json::to_string(self).map_err(|_| {
+            Failure::new(format!(
+                "the cases of `{}` cannot be run: the path of a folder is not UTF-8",
+                self.folder.display()
+            ))
+            .help("give the folder another name")
+        })?;
         let mut child = Command::new(env::current_exe()?);
         child
             .current_dir(&self.folder)
-            .env(CHILD, serde_json::to_string(self).unwrap_or_default())
+            .env(CHILD, job)
             .env("CARGO_MANIFEST_DIR", &self.folder);
         Ok(child)
     }

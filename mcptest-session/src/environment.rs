@@ -1,5 +1,7 @@
 //! The environment that an agent's program is given.
 
+#[cfg(feature = "record")]
+use std::env::{self, VarError};
 use std::path::Path;
 
 use crate::endpoint::Provider;
@@ -8,6 +10,24 @@ use crate::mode::Mode;
 
 /// The most bytes of a variable: a little less than Linux takes.
 const LONGEST_VARIABLE: usize = 100 << 10;
+
+/// Looks at the variables that hold addresses of providers. One that is not UTF-8 counts as not set elsewhere, and a key
+/// would go to another address than the one that is meant.
+///
+/// # Errors
+///
+/// The variable that is not UTF-8.
+#[cfg(feature = "record")]
+pub(crate) fn check_addresses() -> Result<(), String> {
+    for name in Provider::ALL.iter().flat_map(|provider| provider.variables) {
+        if let Err(VarError::NotUnicode(_)) = env::var(name) {
+            return Err(format!(
+                "the environment variable `{name}` is not UTF-8, so it is no address; set it anew, or unset it"
+            ));
+        }
+    }
+    Ok(())
+}
 
 /// The variables of a session: the addresses, the mode, and the prompt unless it is longer than a system lets a
 /// variable be.

@@ -65,6 +65,7 @@ impl Session {
     /// No port can be listened at, or the address of a provider is none.
     pub async fn record(options: SessionOptions) -> Result<Self, SessionError> {
         let begins = |error: String| SessionError::Begin(error);
+        environment::check_addresses().map_err(begins)?;
         let given = options.upstreams.clone();
         let is_given = |upstream: &Upstream| {
             given

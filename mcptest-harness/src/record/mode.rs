@@ -113,7 +113,8 @@ pub(crate) fn asked() -> Result<Option<Mode>, String> {
 
 /// `CI` counts as set unless it is empty, `0` or `false`.
 pub(crate) fn in_ci() -> bool {
-    std::env::var("CI").is_ok_and(|value| !matches!(value.as_str(), "" | "0" | "false"))
+    std::env::var_os("CI")
+        .is_some_and(|value| !value.is_empty() && value != "0" && value != "false")
 }
 
 fn read(value: &str, in_ci: bool, allowed: bool) -> Result<Option<Mode>, String> {

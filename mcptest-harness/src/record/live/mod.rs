@@ -111,8 +111,8 @@ const TIMEOUT: &str = "MCPTEST_RECORD_TIMEOUT";
 
 impl Timeouts {
     fn asked() -> Result<Self, LiveError> {
-        match std::env::var(TIMEOUT) {
-            Ok(text) if !text.is_empty() => Self::read(&text),
+        match std::env::var_os(TIMEOUT) {
+            Some(text) if !text.is_empty() => Self::read(&text.to_string_lossy()),
             _ => Ok(Self {
                 server: Duration::from_mins(1),
                 model: Duration::from_mins(5),
