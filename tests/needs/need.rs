@@ -34,9 +34,11 @@ pub(crate) enum Need {
     RealRuns,
     /// Chromium, driven by packages from the npm registry; only where it is required.
     Browser,
+    /// Time: more than the test guards is worth at every change. Only where it is required.
+    Long,
 }
 
-const ALL: [Need; 10] = [
+const ALL: [Need; 11] = [
     Need::Nextest,
     Need::Insta,
     Need::Npm,
@@ -47,6 +49,7 @@ const ALL: [Need; 10] = [
     Need::RefusedFiles,
     Need::RealRuns,
     Need::Browser,
+    Need::Long,
 ];
 
 impl Need {
@@ -63,6 +66,7 @@ impl Need {
             Self::RefusedFiles => "refused-files",
             Self::RealRuns => "real-runs",
             Self::Browser => "browser",
+            Self::Long => "long",
         }
     }
 
@@ -92,6 +96,10 @@ impl Need {
             Self::Browser => (
                 false,
                 "MCPTEST_TESTS_REQUIRE=browser asks for chromium, and for packages from the npm registry",
+            ),
+            Self::Long => (
+                required,
+                "MCPTEST_TESTS_REQUIRE=long asks for tests that take long",
             ),
             Self::Namespace => (
                 !namespace().is_empty(),
