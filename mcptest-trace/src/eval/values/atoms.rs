@@ -53,12 +53,34 @@ pub(super) fn find(text: &str, found: &mut Vec<Value>) {
         let in_address = beside
             .filter_map(byte)
             .any(|byte| matches!(byte, b'/' | b'\\'));
-        for (inner, part) in parts(&text[start..at]) {
-            let part = part.trim_end_matches(AT_ENDS);
-            let trimmed = part.trim_start_matches(AT_ENDS);
-            let start = start + inner + part.len() - trimmed.len();
-            atom(trimmed, start, in_address, found);
+        let behind = start + escape(&text[..start], &text[start..at]);
+        let has_digits = text[behind..at].contains(|sign: char| sign.is_ascii_digit());
+        // What only looks like an escape is a value as a whole too.
+        let whole = (behind > start && has_digits).then_some(start);
+        for start in whole.into_iter().chain([behind]) {
+            for (inner, part) in parts(&text[start..at]) {
+                let part = part.trim_end_matches(AT_ENDS);
+                let trimmed = part.trim_start_matches(AT_ENDS);
+                let start = start + inner + part.len() - trimmed.len();
+                atom(trimmed, start, in_address, found);
+            }
         }
+    }
+}
+
+/// The length of the rest of an escape that a run of signs begins with: the sign that it stands for is no letter and no
+/// digit, so `\u0027s` is a quote and an `s`, and `%20hotel` is a space and a word.
+fn escape(before: &str, run: &str) -> usize {
+    let (digits, mark) = match before.bytes().next_back() {
+        Some(b'\\') => (run.get(1..5).filter(|_| run.starts_with('u')), 1),
+        Some(b'%') => (run.get(..2), 0),
+        _ => return 0,
+    };
+    let code = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    let sign = code.and_then(char::from_u32);
+    match (digits, sign) {
+        (Some(digits), Some(sign)) if !sign.is_alphanumeric() => mark + digits.len(),
+        _ => 0,
     }
 }
 

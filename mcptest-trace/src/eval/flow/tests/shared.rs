@@ -132,3 +132,26 @@ fn how_html_looks_is_no_value_and_what_it_shows_is_one() {
         assert_eq!(leaks(&run(page, mail), entry()), [value], "{page} | {mail}");
     }
 }
+
+#[test]
+fn texts_in_one_encoding_do_not_share_its_escapes() {
+    for (page, mail) in [
+        (r"Ann\u0027s room", r"Bob\u0027s table"),
+        (r"host\u002eexample", r"firm\u002eexample"),
+        (r"Ann\u2019s room", r"Bob\u2019s table"),
+        ("?q=big%20hotel", "?body=small%20hotel"),
+        ("x%2Freports", "y%2Freports"),
+    ] {
+        assert_eq!(leaks(&run(page, mail), entry()), [""; 0], "{page} | {mail}");
+    }
+    // A value behind an escape is one still, and so is what looks like an escape.
+    for (page, mail) in [
+        (r"Ann\u0027W2378156", "W2378156"),
+        ("id%20W2378156", "W2378156"),
+        ("48213077", "name LIKE '%48213077%'"),
+        ("20ab4711x", "name LIKE '%20ab4711x%'"),
+        ("W2378156", "name LIKE '%W2378156%'"),
+    ] {
+        assert_eq!(leaks(&run(page, mail), entry()).len(), 1, "{page} | {mail}");
+    }
+}
