@@ -1,0 +1,13 @@
+//! What is computed, beside a plain second implementation of its definition.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_precision_loss,
+    clippy::float_cmp,
+    reason = "a test makes its own numbers"
+)]
+
+mod exact_tests;
+mod flows;
+mod runs;
+mod scores;
