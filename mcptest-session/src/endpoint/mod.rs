@@ -67,6 +67,25 @@ pub struct Incoming {
     pub body: Bytes,
 }
 
+impl Incoming {
+    /// A `POST`, to ask an [`Answerer`] without an address. The path may end with a query.
+    #[must_use]
+    pub fn post(number: usize, path: &str, body: impl Into<Bytes>) -> Self {
+        let (path, query) = match path.split_once('?') {
+            Some((path, query)) => (path, Some(query.to_owned())),
+            None => (path, None),
+        };
+        Self {
+            number,
+            method: Method::POST,
+            path: path.to_owned(),
+            query,
+            headers: HeaderMap::new(),
+            body: body.into(),
+        }
+    }
+}
+
 /// An answer that is being made.
 pub type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
 

@@ -1,7 +1,6 @@
 //! An agent: it asks in a wire format, runs the tools that it is asked for, and stops when there is none.
 
 use axum::body;
-use axum::http::{HeaderMap, Method};
 use serde_json::{Value, json};
 
 use super::super::{PlayOptions, Player, Recording};
@@ -211,16 +210,10 @@ pub(super) async fn ask(
     query: Option<&str>,
     request: &Value,
 ) -> (u16, Vec<u8>) {
-    let response = player
-        .answer(Incoming {
-            number,
-            method: Method::POST,
-            path: path.to_owned(),
-            query: query.map(str::to_owned),
-            headers: HeaderMap::new(),
-            body: request.to_string().into(),
-        })
-        .await;
+    let query = query.map(|query| format!("?{query}"));
+    let path = format!("{path}{}", query.unwrap_or_default());
+    let incoming = Incoming::post(number, &path, request.to_string());
+    let response = player.answer(incoming).await;
     let status = response.status().as_u16();
     let bytes = body::to_bytes(response.into_body(), 1 << 20).await.unwrap();
     (status, bytes.to_vec())
