@@ -1,6 +1,6 @@
 //! Which model calls belong to one conversation.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
@@ -111,6 +111,8 @@ pub(super) fn sorted(observed: &[Observed]) -> Calls {
     let mut made: Vec<ModelCall> = Vec::new();
     let whole = whole_talks(observed);
     let keys: Vec<Option<u64>> = whole.iter().map(|it| it.as_ref().map(key)).collect();
+    // Where each question is asked last.
+    let last: HashMap<Option<u64>, usize> = keys.iter().copied().zip(0..).collect();
     for (place, one) in observed.iter().enumerate() {
         let Some(protocol) = one.protocol else {
             continue;
@@ -121,8 +123,7 @@ pub(super) fn sorted(observed: &[Observed]) -> Calls {
                 .push(format!("the request to `{}` is no JSON object", one.path));
             continue;
         };
-        let key = keys[place];
-        let is_asked_again = keys.iter().skip(place + 1).any(|later| *later == key);
+        let is_asked_again = last.get(&keys[place]).is_some_and(|last| *last > place);
         let mut call = ModelCall {
             protocol: protocol.name(),
             asked: asked.clone(),
@@ -376,27 +377,31 @@ fn items_of(items: &[Arc<Item>], length: usize) -> usize {
 
 /// Whether a call goes on with a conversation whose past was changed.
 fn has_changed(conversation: &Conversation, call: &ModelCall, talk: &[Essence]) -> bool {
-    let before = &conversation.after;
-    let is_call = |it: &&Essence| matches!(it, Essence::Call { .. });
-    let shares_calls = talk
-        .iter()
-        .filter(is_call)
-        .any(|call| before.contains(call));
     let same_system = conversation
         .calls
         .iter()
         .any(|earlier| earlier.asked.system == call.asked.system);
+    if !same_system {
+        return false;
+    }
+    let is_call = |it: &&Essence| matches!(it, Essence::Call { .. });
+    let shares_calls = || {
+        let before: HashSet<&Essence> = conversation.after.iter().filter(is_call).collect();
+        talk.iter().any(|call| before.contains(call))
+    };
     let same_opening =
-        call.asked.opening().is_some() && call.asked.opening() == conversation.opening();
-    let goes_on = call.asked.answers() > 0;
+        || call.asked.opening().is_some() && call.asked.opening() == conversation.opening();
+    let goes_on = || call.asked.answers() > 0;
     // A summary of what was said before is what a client begins again with.
-    let has_summary = call.asked.opening().is_some_and(|opening| {
-        conversation.calls.iter().any(|earlier| {
-            earlier.said.parts.iter().any(|part| match part {
-                Part::Text(text) => text.len() >= TELLING && opening.contains(text.trim()),
-                _ => false,
+    let has_summary = || {
+        call.asked.opening().is_some_and(|opening| {
+            conversation.calls.iter().any(|earlier| {
+                earlier.said.parts.iter().any(|part| match part {
+                    Part::Text(text) => text.len() >= TELLING && opening.contains(text.trim()),
+                    _ => false,
+                })
             })
         })
-    });
-    same_system && (shares_calls || same_opening && goes_on || has_summary)
+    };
+    same_opening() && goes_on() || shares_calls() || has_summary()
 }

@@ -110,16 +110,16 @@ fn sign(item: &Item) -> u64 {
     match item {
         Item::User(text) => (0, text).hash(&mut hasher),
         Item::Turn { role, text } => (1, role, text).hash(&mut hasher),
-        Item::Result(result) => (2, &result.id, &result.name).hash(&mut hasher),
+        Item::Result(result) => (2, &result.id, &result.name, &result.value).hash(&mut hasher),
         Item::Reference(id) => (3, id).hash(&mut hasher),
         Item::Answer(parts) => {
             4.hash(&mut hasher);
             for part in parts {
                 match part {
                     Part::Text(text) | Part::Refusal(text) => text.hash(&mut hasher),
-                    Part::Call(call) => (&call.id, &call.name).hash(&mut hasher),
-                    Part::Result(result) => result.id.hash(&mut hasher),
-                    Part::Opaque(opaque) => opaque.protocol.hash(&mut hasher),
+                    Part::Call(call) => (&call.id, &call.name, &call.args).hash(&mut hasher),
+                    Part::Result(result) => (&result.id, &result.value).hash(&mut hasher),
+                    Part::Opaque(opaque) => (&opaque.protocol, &opaque.value).hash(&mut hasher),
                 }
             }
         }
@@ -179,6 +179,26 @@ mod tests {
             let systems: BTreeSet<_> = systems.map(Arc::as_ptr).collect();
             assert_eq!((tools.len(), parameters.len(), systems.len()), (1, 1, 1));
         }
+    }
+
+    #[test]
+    fn calls_and_results_without_identifiers_are_found_at_once() {
+        let (protocol, route) = protocol::at("/v1beta/models/m:generateContent").unwrap();
+        let contents = (0..400).map(|number| {
+            let call = json!({ "functionCall": { "name": "find", "args": { "n": number } } });
+            let answer =
+                json!({ "functionResponse": { "name": "find", "response": { "found": number } } });
+            [
+                json!({ "role": "model", "parts": [call] }),
+                json!({ "role": "user", "parts": [answer] }),
+            ]
+        });
+        let contents: Vec<_> = contents.flatten().collect();
+        let mut pool = Pool::default();
+        let question = pool.shared(protocol.asked(&route, &json!({ "contents": contents })));
+        assert_eq!(question.items.len(), 800);
+        // An item is compared with those of its sign.
+        assert!(pool.items.values().all(|alike| alike.len() < 4));
     }
 
     #[test]
