@@ -8,13 +8,14 @@
 //! - `closing`: what the program says to the user, beside what it said;
 //! - `held`: what a request has of the one before it;
 //! - `session`: one run of the agent's code against a recording;
-//! - `servers`: MCP servers, played; `server_player`: one of them, to whoever asks it;
+//! - `servers`: MCP servers, played; `call_index`: their calls by what they ask; `server_player`: one of them, to whoever asks it;
 //! - `keys`: placeholders for keys of providers;
 //! - `player`, `state`, `wire`: answers the requests of an endpoint; `played`: what came of it.
 //!
 //! Nothing here reaches a network. Every answer is found from its request alone, so that a request that comes again
 //! gets the same answer again.
 
+mod call_index;
 mod closing;
 mod compare;
 mod conversation;

@@ -116,15 +116,16 @@ impl ServerPlayer {
     pub fn tools(&self) -> Vec<Value> {
         let mut tools = Vec::new();
         let mut params = json!({});
-        loop {
+        // A recording that lists the same page for ever ends here.
+        for _ in 0..MOST_PAGES {
             let page = self.ask("tools/list", &params).result.unwrap_or_default();
             tools.extend(page["tools"].as_array().cloned().unwrap_or_default());
             match page["nextCursor"].as_str() {
-                // A recording that lists the same page for ever ends here.
                 Some(next) if tools.len() < MOST_TOOLS => params = json!({ "cursor": next }),
-                _ => return tools,
+                _ => break,
             }
         }
+        tools
     }
 
     /// The answer to a call of a tool.
@@ -155,3 +156,91 @@ impl ServerPlayer {
 
 /// The most tools of one server.
 const MOST_TOOLS: usize = 10_000;
+
+/// The most pages of its list.
+const MOST_PAGES: usize = 1_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::play::texts::work;
+
+    /// A server of which these calls were recorded, each with its place as the answer.
+    fn desk(calls: &[Value]) -> ServerPlayer {
+        let made = calls
+            .iter()
+            .map(|args| json!({ "name": "find", "server": "desk", "args": args }));
+        let results =
+            (0..calls.len()).map(|at| json!({ "call_index": at, "is_error": false, "result": at }));
+        let trace = json!({ "tool_calls": made.collect::<Vec<_>>(), "tool_results": results.collect::<Vec<_>>() });
+        let cassette =
+            json!({ "schema_version": "v1", "model": "m", "user_prompt": "x", "trace": trace });
+        ServerPlayer::of(&Recording::of(&cassette).unwrap(), None).unwrap()
+    }
+
+    fn answer(desk: &ServerPlayer, args: &Value) -> String {
+        let result = desk.call("find", args).result.unwrap();
+        result["content"][0]["text"].as_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_call_finds_its_answer_without_a_look_at_all_others() {
+        let work = |count: usize| {
+            let different = (0..count).map(|number| json!({ "order": number }));
+            let all: Vec<Value> = different
+                .chain(vec![json!({ "order": "x" }); count])
+                .collect();
+            let (desk, before) = (desk(&all), work::done());
+            for (place, args) in all.iter().enumerate() {
+                assert_eq!(answer(&desk, args), place.to_string());
+            }
+            work::done() - before
+        };
+        assert_eq!(work(400), 4 * work(100));
+    }
+
+    #[test]
+    fn equal_calls_are_found_however_they_are_written_and_in_their_order() {
+        let desk = desk(&[
+            json!({ "order": 7 }),
+            json!({ "order": 7.0 }),
+            json!({ "order": "[redacted KEY]" }),
+            json!({ "order": 7 }),
+            json!({}),
+        ]);
+        let seven = json!({ "order": 7 });
+        let found = [
+            &json!({ "order": 7.0 }),
+            &seven,
+            &seven,
+            &json!({ "order": "sk-1" }),
+        ];
+        assert_eq!(
+            found.map(|args| answer(&desk, args)),
+            [
+                "0",
+                "1",
+                "2",
+                "mcptest: `find` was called so 1 time when the run was recorded, and is called once more"
+            ]
+        );
+        assert_eq!(
+            [&seven, &Value::Null].map(|args| answer(&desk, args)),
+            ["3", "4"]
+        );
+    }
+
+    #[test]
+    fn a_list_whose_empty_pages_lead_to_one_another_ends() {
+        let page = |params: Value| json!({ "method": "tools/list", "params": params, "result": { "tools": [], "nextCursor": "x" } });
+        let answers = [page(json!({})), page(json!({ "cursor": "x" }))];
+        let cassette = json!({
+            "schema_version": "v1", "model": "m", "user_prompt": "x",
+            "trace": { "final_response": "Done." },
+            "session": { "version": "1.0", "mcp": [{ "server": "desk", "answers": answers }] },
+        });
+        let recording = Recording::of(&cassette).unwrap();
+        let desk = ServerPlayer::of(&recording, None).unwrap();
+        assert_eq!(desk.tools(), Vec::<Value>::new());
+    }
+}

@@ -5,6 +5,7 @@ use axum::response::Response;
 use mcptest_trace::trace::{canonical_json, json_eq};
 use serde_json::{Value, json};
 
+use super::call_index;
 use super::servers::{RecordedAnswer, RecordedServer, ServerCall, ServersState, as_result};
 use super::texts::same;
 use crate::endpoint::Incoming;
@@ -197,18 +198,29 @@ fn call(
         Value::Null => json!({}),
         args => args.clone(),
     };
-    let mut equal = 0;
-    for (number, call) in server.calls.iter().enumerate() {
-        if call.tool != tool || !same(&arguments(call), &args, &[]) {
-            continue;
-        }
-        equal += 1;
-        if !state.given.contains(&(place, number)) {
-            state.given.push((place, number));
-            let result = call.result.as_ref().map(as_result);
-            return (answered(id, result.as_ref(), call.error.as_ref()), None);
-        }
+    let key = call_index::key(tool, &args);
+    let like = server.index.like(&key, &args);
+    let is_equal = |number: &usize| {
+        let call = &server.calls[*number];
+        call.tool == tool && same(&call.arguments(), &args, &[])
+    };
+    // Those before were given.
+    let begun = state.next.entry((place, key)).or_default();
+    while like
+        .get(*begun)
+        .is_some_and(|number| state.given.contains(&(place, *number)))
+    {
+        *begun += 1;
     }
+    let mut left = like[*begun..].iter();
+    let next = left.find(|number| !state.given.contains(&(place, **number)) && is_equal(number));
+    if let Some(number) = next {
+        state.given.insert((place, *number));
+        let call = &server.calls[*number];
+        let result = call.result.as_ref().map(as_result);
+        return (answered(id, result.as_ref(), call.error.as_ref()), None);
+    }
+    let equal = like.iter().filter(|number| is_equal(number)).count();
     let (words, recorded) = if equal > 0 {
         let times = mcptest_trace::text::counted(equal, "time");
         (
@@ -220,7 +232,7 @@ fn call(
     } else {
         match nearest(server, tool, &args) {
             Some(near) => {
-                let recorded = arguments(near);
+                let recorded = near.arguments().into_owned();
                 let words = if near.tool == tool {
                     format!(
                         "`{tool}` was not called with these arguments; the nearest recorded call has {}",
@@ -251,18 +263,11 @@ fn call(
     )
 }
 
-fn arguments(call: &ServerCall) -> Value {
-    match &call.args {
-        Value::Null => json!({}),
-        args => args.clone(),
-    }
-}
-
 /// The recorded call that is most like one: of the same tool, with the fewest members that differ.
 fn nearest<'s>(server: &'s RecordedServer, tool: &str, args: &Value) -> Option<&'s ServerCall> {
     let differing = |call: &&ServerCall| {
         let empty = serde_json::Map::new();
-        let recorded = arguments(call);
+        let recorded = call.arguments();
         let old = recorded.as_object().unwrap_or(&empty);
         let new = args.as_object().unwrap_or(&empty);
         let changed = old

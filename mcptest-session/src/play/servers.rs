@@ -1,8 +1,12 @@
 //! MCP servers, played: what they listed and answered when the run was recorded.
 
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
 use mcptest_trace::trace::Trace;
 use serde_json::{Value, json};
 
+use super::call_index::CallIndex;
 use super::offered::OfferedTool;
 use crate::json::{list, named};
 
@@ -16,6 +20,8 @@ pub(super) struct RecordedServer {
     pub(super) answers: Vec<RecordedAnswer>,
     /// Its calls, in their order.
     pub(super) calls: Vec<ServerCall>,
+    /// The calls by what they ask.
+    pub(super) index: CallIndex,
     /// The tools that it has, where no list of its own was recorded.
     pub(super) tools: Vec<Value>,
 }
@@ -53,7 +59,9 @@ pub(super) struct ServerCall {
 /// How far the servers are played: how often each answer and each call was given.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ServersState {
-    pub(super) given: Vec<(usize, usize)>,
+    pub(super) given: HashSet<(usize, usize)>,
+    /// How many of the calls that ask the same are given, by the place of the server and what they ask.
+    pub(super) next: HashMap<(usize, String), usize>,
     pub(super) answers: Vec<((usize, String, String), usize)>,
 }
 
@@ -112,7 +120,7 @@ pub(super) fn of(
             seen: true,
             answers: answers.collect(),
             calls: calls.collect(),
-            tools: Vec::new(),
+            ..RecordedServer::default()
         });
     }
     // Another recorder wrote down the calls alone, each with its server.
@@ -135,6 +143,7 @@ pub(super) fn of(
     }
     for server in &mut servers {
         server.tools = listed(server, tools);
+        server.index = CallIndex::of(&server.calls);
     }
     servers
 }
@@ -169,16 +178,14 @@ fn listed(server: &RecordedServer, tools: Option<&[OfferedTool]>) -> Vec<Value> 
 impl ServersState {
     /// The recorded calls that nobody made: the server, the call, and the call of the trace that it is.
     pub(super) fn unmade<'s>(
-        &self,
+        &'s self,
         servers: &'s [RecordedServer],
     ) -> impl Iterator<Item = (&'s RecordedServer, &'s ServerCall)> {
-        let given = self.given.clone();
         let servers = servers.iter().enumerate();
         let seen = servers.filter(|(_, server)| server.seen);
         seen.flat_map(move |(place, server)| {
-            let given = given.clone();
             let calls = server.calls.iter().enumerate();
-            let calls = calls.filter(move |(number, _)| !given.contains(&(place, *number)));
+            let calls = calls.filter(move |(number, _)| !self.given.contains(&(place, *number)));
             calls.map(move |(_, call)| (server, call))
         })
     }
@@ -188,6 +195,14 @@ impl ServerCall {
     /// The call of the trace that it is, where the model asked for it.
     pub(super) fn of_trace(&self) -> Option<usize> {
         self.index
+    }
+
+    /// Its arguments; none are an empty object.
+    pub(super) fn arguments(&self) -> Cow<'_, Value> {
+        match &self.args {
+            Value::Null => Cow::Owned(json!({})),
+            args => Cow::Borrowed(args),
+        }
     }
 }
 
