@@ -188,10 +188,16 @@ impl Walk {
         self.document.spans.push((number, begin, end - begin));
     }
 
+    /// Whether the list that is walked is that of this document, and not of one before.
+    fn is_walked(&self) -> bool {
+        let walked = self.document.walked;
+        walked.is_some_and(|(from, _)| from > self.began)
+    }
+
     fn close_outermost(&mut self, end: u64) {
         match self.outermost {
             Outermost::List | Outermost::Nothing => {}
-            Outermost::Object if self.document.walked.is_some() => {
+            Outermost::Object if self.is_walked() => {
                 self.document.whole = Some((self.began, end));
             }
             Outermost::Object | Outermost::Scalar => self.push(self.began, end),
@@ -208,7 +214,7 @@ impl Walk {
         }
         if self.outermost != Outermost::Nothing {
             self.document.cut = Some(self.element.unwrap_or(self.began));
-            if self.document.walked.is_some() && self.document.whole.is_none() {
+            if self.is_walked() {
                 self.document.whole = Some((self.began, end));
                 if let Some(walked) = &mut self.document.walked {
                     walked.1 = walked.1.max(end);
@@ -318,6 +324,21 @@ mod tests {
             })
             .collect();
         (texts, document, file)
+    }
+
+    #[test]
+    fn a_document_behind_one_whose_list_is_walked_is_a_record_of_its_own() {
+        let text = r#"{"v":1,"samples":[{"a":1},{"b":2}]} {"samples":[3]} {"c":4}"#;
+        let (texts, document, mut file) = split(text);
+        let expected = ["{\"a\":1}", "{\"b\":2}", "{\"samples\":[3]}", "{\"c\":4}"];
+        assert_eq!(texts, expected);
+        let header = document.header(&mut file);
+        assert_eq!(header, Some(serde_json::json!({ "v": 1, "samples": [] })));
+        // The last one is cut.
+        let (texts, document, mut file) = split(r#"[1] {"v":2,"samples":[{"a":1},"#);
+        assert_eq!(texts, ["1", "{\"a\":1}"]);
+        let header = document.header(&mut file);
+        assert_eq!(header, Some(serde_json::json!({ "v": 2, "samples": [] })));
     }
 
     #[test]
