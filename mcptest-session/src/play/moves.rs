@@ -61,7 +61,7 @@ pub(super) fn of(
     shaped(trace, &events, shapes).unwrap_or_else(|| guessed(trace, &events))
 }
 
-/// The calls of the agent itself: those of no sub-agent, unless all are of one.
+/// The calls of the agent itself, in their order: those of no sub-agent, unless all are of one.
 fn own_calls(trace: &Trace, of_session: bool) -> Vec<usize> {
     let first = trace
         .tool_calls
@@ -87,7 +87,7 @@ fn events<'t>(trace: &'t Trace, prompt: &'t str, own: &[usize]) -> Vec<Event<'t>
         };
         for turn in turns {
             if turn.is_tool_use() {
-                let call = calls.next().filter(|call| own.contains(call));
+                let call = calls.next().filter(|call| own.binary_search(call).is_ok());
                 events.extend(call.map(|call| Event::Call(*call)));
             } else {
                 events.push(spoken(&turn.role, &turn.content));
@@ -103,7 +103,8 @@ fn events<'t>(trace: &'t Trace, prompt: &'t str, own: &[usize]) -> Vec<Event<'t>
                 let range = ranges.get(users).and_then(|turn| turn.calls);
                 let range = range.or((users == 0 && ranges.is_empty()).then_some((0, usize::MAX)));
                 let (from, to) = range.unwrap_or_default();
-                let calls = own.iter().filter(|call| (from..to).contains(*call));
+                let at = |bound: usize| own.partition_point(|call| *call < bound);
+                let calls = own[at(from)..at(to).max(at(from))].iter();
                 events.extend(calls.map(|call| Event::Call(*call)));
                 users += 1;
             }
