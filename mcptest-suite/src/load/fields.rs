@@ -25,6 +25,8 @@ pub struct Fields<'n> {
     together: Option<(&'static str, Vec<&'static str>)>,
     /// Known, but nothing to recommend.
     tolerated: Vec<&'static str>,
+    /// Keys that are missing unless one of them is misspelt, and what to say of them then.
+    missing: Vec<(Vec<&'static str>, Diagnostic)>,
 }
 
 impl<'n> Fields<'n> {
@@ -40,6 +42,7 @@ impl<'n> Fields<'n> {
                 asked: Vec::new(),
                 together: None,
                 tolerated: Vec::new(),
+                missing: Vec::new(),
             });
         }
         problems.expected(&format!("a mapping for {owner}"), node);
@@ -105,11 +108,27 @@ impl<'n> Fields<'n> {
     /// The value of a key that must be there.
     pub fn required(&mut self, key: &'static str, problems: &mut Problems) -> Option<&'n Node> {
         let node = self.get(key);
-        if node.is_none() && !self.misspells(&[key]) {
+        if node.is_none() {
             let message = format!("{} needs `{key}`", self.owner);
-            problems.push(Diagnostic::at(self.span, message).help(format!("add `{key}:`")));
+            let problem = Diagnostic::at(self.span, message).help(format!("add `{key}:`"));
+            self.missing(&[key], problem, problems);
         }
         node
+    }
+
+    /// Reports that none of some keys is there. A key that looks like one of them may be known to whoever asks for it
+    /// later: [`Fields::finish`] tells.
+    pub(super) fn missing(
+        &mut self,
+        keys: &[&'static str],
+        problem: Diagnostic,
+        problems: &mut Problems,
+    ) {
+        if self.misspells(keys) {
+            self.missing.push((keys.to_vec(), problem));
+        } else {
+            problems.push(problem);
+        }
     }
 
     /// Whether one of the keys seems to be there misspelt. [`Fields::finish`] reports it as that,
@@ -157,8 +176,13 @@ impl<'n> Fields<'n> {
             .filter(move |entry| wanted.contains(&entry.key.as_str()))
     }
 
-    /// Reports every key that nothing asked for.
-    pub fn finish(self, problems: &mut Problems) {
+    /// Reports every key that nothing asked for, and keys that are missing and not among these, misspelt.
+    pub fn finish(mut self, problems: &mut Problems) {
+        for (keys, problem) in std::mem::take(&mut self.missing) {
+            if !self.misspells(&keys) {
+                problems.push(problem);
+            }
+        }
         for entry in &self.entries {
             let key = entry.key.as_str();
             let known = self.asked.contains(&key) || self.tolerated.contains(&key);

@@ -10,12 +10,9 @@ pub(super) fn read(
     problems: &mut Problems,
 ) -> Option<Vec<Spanned<Model>>> {
     let Some(entry) = fields.either(["model", "models"], problems) else {
-        if !fields.misspells(&["model", "models"]) {
-            problems.push(
-                Diagnostic::at(fields.span, "an agent needs `model` or `models`")
-                    .help("name the model that was recorded, e.g. `model: claude-sonnet-4-5`"),
-            );
-        }
+        let problem = Diagnostic::at(fields.span, "an agent needs `model` or `models`")
+            .help("name the model that was recorded, e.g. `model: claude-sonnet-4-5`");
+        fields.missing(&["model", "models"], problem, problems);
         return None;
     };
     let single = std::slice::from_ref(&entry.value);

@@ -28,13 +28,9 @@ pub(super) fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<P
             None
         }
         (None, None) => {
-            if !fields.misspells(&["prompt", "user_prompt", "turns"]) {
-                problems.push(
-                    Diagnostic::at(fields.span, "an agent needs `prompt` or `turns`").help(
-                        "say what the agent was asked: `prompt: What is the weather in Oslo?`",
-                    ),
-                );
-            }
+            let problem = Diagnostic::at(fields.span, "an agent needs `prompt` or `turns`")
+                .help("say what the agent was asked: `prompt: What is the weather in Oslo?`");
+            fields.missing(&["prompt", "user_prompt", "turns"], problem, problems);
             None
         }
     }
