@@ -1,6 +1,8 @@
 //! `flow`: does what one tool gave reach the arguments of another, where it may not go?
 
 mod index;
+mod joint;
+mod known;
 mod leaks;
 mod marked;
 mod places;
@@ -19,6 +21,7 @@ use super::tool_pattern::ToolPattern;
 use crate::setters::setters;
 use crate::trace::AsTrace;
 use index::Index;
+use known::Known;
 use leaks::Judge;
 pub use marked::{Encoded, MarkedText};
 use sink::Sink;
@@ -99,6 +102,8 @@ pub struct Told<'a> {
     pub system: &'a str,
     /// The servers whose names may stand before those of tools.
     pub servers: Vec<&'a str>,
+    /// The schemas of tools' arguments, by the tool: what they list is none of a source.
+    pub schemas: Vec<(&'a str, &'a serde_json::Value)>,
 }
 
 setters! {
@@ -106,6 +111,7 @@ setters! {
         with_user(user: &'a str);
         with_system(system: &'a str);
         with_servers(servers: Vec<&'a str>);
+        with_schemas(schemas: Vec<(&'a str, &'a serde_json::Value)>);
     }
 }
 
@@ -200,31 +206,61 @@ pub fn trace_flow_with(run: &(impl AsTrace + ?Sized), flow: &Flow, told: &Told<'
         .entries
         .iter()
         .map(|entry| Way::new(entry, &trace, told));
-    let ways: Vec<(Way<'_>, Vec<Sink<'_>>)> = ways
-        .map(|way| {
-            let tool = |call: usize| trace.tool_calls[call].name.as_str();
-            let looked_at = way.looked_at().into_iter();
-            let sinks = looked_at
-                .map(|part| Sink::of(tool(part.call), part))
-                .collect();
-            (way, sinks)
-        })
-        .collect();
-    let index = Index::of(&trace, told, ways.iter().flat_map(|(_, sinks)| sinks));
+    let known = Known::of(&trace, told);
+    let ways: Vec<Looked<'_>> = ways.map(|way| Looked::of(way, &known)).collect();
+    let all = ways
+        .iter()
+        .flat_map(|way| way.sinks.iter().chain(&way.joint));
+    let index = Index::of(&trace, told, all);
     let (mut found, mut judged, mut seen) = (Vec::new(), BTreeSet::new(), HashSet::new());
-    for (place, (way, sinks)) in ways.iter().enumerate() {
+    for (place, Looked { way, sinks, joint }) in ways.iter().enumerate() {
         let mut judge = Judge::new(way, &index);
         judged.extend(sinks.iter().map(Sink::call));
-        for sink in sinks {
+        let mut leaking = HashSet::new();
+        for (sink, is_joint) in sinks
+            .iter()
+            .map(|sink| (sink, false))
+            .chain(joint.iter().map(|sink| (sink, true)))
+        {
+            // What leaks by itself needs no other half.
+            if is_joint && leaking.contains(&sink.call()) {
+                continue;
+            }
             let leaks = judge.leaks(sink).into_iter();
             let leaks = leaks.filter(|leak| seen.insert((sink.call(), leak.key)));
+            let before = found.len();
             found.extend(leaks.map(|leak| leak.shown(place, sink, &index)));
+            if found.len() > before {
+                leaking.insert(sink.call());
+            }
         }
     }
     found.sort_by_key(|leak| leak.call);
     FlowReport {
         leaks: found,
         judged: judged.len(),
+    }
+}
+
+/// What is looked at for an entry: the arguments of its sinks, and every two of them put together.
+struct Looked<'a> {
+    way: Way<'a>,
+    sinks: Vec<Sink<'a>>,
+    joint: Vec<Sink<'a>>,
+}
+
+impl<'a> Looked<'a> {
+    fn of(way: Way<'a>, known: &Known<'_>) -> Self {
+        let looked_at = way.looked_at();
+        let calls = looked_at.chunk_by(|one, next| one.call == next.call);
+        let joint = calls.flat_map(|call| joint::sinks(&call.iter().collect::<Vec<_>>()));
+        let joint = joint.collect();
+        let tool = |call: usize| way.trace.tool_calls[call].name.as_str();
+        let sinks = looked_at
+            .into_iter()
+            .map(|part| Sink::of(tool(part.call), part, known));
+        let sinks = sinks.collect();
+        Self { way, sinks, joint }
     }
 }
 

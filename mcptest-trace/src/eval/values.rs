@@ -5,6 +5,7 @@ mod addresses;
 pub(super) mod argument;
 pub(super) mod around;
 mod atoms;
+mod codes;
 mod dates;
 mod groups;
 pub(super) mod markup;
@@ -77,6 +78,14 @@ impl Layer<'_> {
             Self::Behind(view) => Some(view.encoding),
         }
     }
+
+    /// Its words. What line breaks cut in two is no text, and has none.
+    pub(super) fn words(&self) -> Vec<Word> {
+        match self.encoding() {
+            Some(Encoding::Lines) => Vec::new(),
+            _ => words(self.text()),
+        }
+    }
 }
 
 /// A text, and the texts behind it.
@@ -99,6 +108,11 @@ pub(super) fn values(text: &str, words: &[Word]) -> Vec<Value> {
 
 fn key(text: &str) -> u64 {
     fnv1a64(text.to_lowercase().as_bytes())
+}
+
+/// The keys that a name has as an identifier and as words.
+pub(super) fn keys_of_name(name: &str) -> [u64; 2] {
+    [key(name), key_of_words(&words(name))]
 }
 
 /// The key of several words together.

@@ -1,15 +1,17 @@
 //! The texts behind a text: what it says once an encoding is taken off it. What is found behind an encoding
 //! has its place in the text in front.
 
+mod code;
+mod lines;
 mod mail;
+mod markdown;
+mod runs;
+mod signs;
 
 use std::cell::Cell;
 use std::ops::Range;
 
 use serde::Serialize;
-
-/// Runs that are shorter encode nothing worth looking for.
-const SHORTEST: usize = 8;
 
 /// The letters that JSON writes for control characters, behind a backslash.
 pub(crate) const CONTROLS: [(char, char); 5] = [
@@ -27,6 +29,8 @@ pub(crate) const CONTROLS: [(char, char); 5] = [
 pub enum Encoding {
     /// The escapes of a text in JSON.
     Json,
+    /// The escapes of a text in program code: `\x41`, `\u{41}`, `\101`.
+    Code,
     /// Percent encoding, as in URLs.
     Percent,
     /// Base64 of either alphabet.
@@ -37,8 +41,16 @@ pub enum Encoding {
     Html,
     /// Quoted-printable, as in mails.
     QuotedPrintable,
+    /// The signs of Markdown around and inside words.
+    Markdown,
     /// Signs that nobody sees, such as a space of no width.
     Invisible,
+    /// Another form of the same signs in Unicode: a letter and its accent apart, letters of full width.
+    Unicode,
+    /// Words joined by underscores.
+    Joined,
+    /// A line break inside a value.
+    Lines,
 }
 
 impl Encoding {
@@ -47,12 +59,17 @@ impl Encoding {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Json => "JSON",
+            Self::Code => "the escapes of code",
             Self::Percent => "percent encoding",
             Self::Base64 => "base64",
             Self::Hex => "hex",
             Self::Html => "HTML",
             Self::QuotedPrintable => "quoted-printable",
+            Self::Markdown => "Markdown",
             Self::Invisible => "a form with invisible signs",
+            Self::Unicode => "another form of Unicode",
+            Self::Joined => "joined words",
+            Self::Lines => "a form with a line break",
         }
     }
 }
@@ -79,13 +96,20 @@ impl View {
         }
     }
 
-    fn of(encoding: Encoding, bytes: Vec<u8>, places: Vec<Range<usize>>) -> Option<Self> {
-        let text = String::from_utf8(bytes).ok()?;
-        Some(Self {
-            text,
+    /// A byte that is no text becomes a space: it hides nothing that stands beside it.
+    fn of(encoding: Encoding, mut bytes: Vec<u8>, places: Vec<Range<usize>>) -> Self {
+        let mut from = 0;
+        while let Err(error) = std::str::from_utf8(&bytes[from..]) {
+            let at = from + error.valid_up_to();
+            let end = error.error_len().map_or(bytes.len(), |length| at + length);
+            bytes[at..end].fill(b' ');
+            from = end;
+        }
+        Self {
+            text: String::from_utf8(bytes).unwrap_or_default(),
             encoding,
             places,
-        })
+        }
     }
 
     /// A run of an encoding that is taken out as a whole.
@@ -126,7 +150,7 @@ impl View {
     }
 }
 
-/// Every text behind a text: JSON text to two levels, percent encoding, base64 and hex.
+/// Every text behind a text: JSON text to two levels, escapes of code, percent encoding, base64 and hex.
 pub(crate) fn of(text: &str) -> Vec<View> {
     let mut views = Vec::new();
     if let Some(once) = unescaped(text) {
@@ -135,23 +159,24 @@ pub(crate) fn of(text: &str) -> Vec<View> {
         }
         views.push(once);
     }
+    views.extend(code::unescaped(text));
     views.extend(unpercented(text));
-    views.extend(of_runs(text));
+    views.extend(runs::decoded(text));
     views
 }
 
-/// Every text behind a text, those behind HTML, quoted-printable and invisible signs too, and behind two encodings.
+/// Every text behind a text, those behind what pages, mails and signs put around a text too, and behind two encodings.
 pub(super) fn all(text: &str) -> Vec<View> {
     let once = |text: &str| {
         let mut views = of(text);
         views.extend(unformed(text));
         views.extend(mail::unmarked(text));
         views.extend(mail::unquoted(text));
-        views.extend(mail::visible(text));
-        if text.contains("://") {
-            // A slash is a sign of base64, and sets it apart in an address.
-            views.extend(of_runs(&text.replace('/', " ")));
-        }
+        views.extend(markdown::plain(text));
+        views.extend(signs::visible(text));
+        views.extend(signs::composed(text));
+        views.extend(signs::apart(text));
+        views.extend(lines::joined(text));
         views.retain(|view| !view.is_of_words(text));
         views
     };
@@ -167,21 +192,6 @@ pub(super) fn all(text: &str) -> Vec<View> {
     });
     let twice: Vec<View> = twice.collect();
     views.extend(twice);
-    views
-}
-
-/// The texts behind the runs of base64 and hex in a text.
-fn of_runs(text: &str) -> Vec<View> {
-    let mut views = Vec::new();
-    for run in runs(text) {
-        let encoded = &text[run.clone()];
-        let of = |encoding, bytes: Option<Vec<u8>>| View::of_run(encoding, bytes?, &run);
-        views.extend(of(Encoding::Base64, base64(encoded)));
-        views.extend(of(
-            Encoding::Hex,
-            hex(encoded.strip_prefix("0x").unwrap_or(encoded)),
-        ));
-    }
     views
 }
 
@@ -252,7 +262,7 @@ fn read(
         places.resize(decoded.len(), at..end);
         at = end;
     }
-    found.then(|| View::of(encoding, decoded, places))?
+    found.then(|| View::of(encoding, decoded, places))
 }
 
 /// The character that an escape at the beginning of a text stands for, and its length.
@@ -279,58 +289,6 @@ fn escape(text: &str) -> Option<(char, usize)> {
             short(*control)
         }
     }
-}
-
-/// The runs of characters that may be base64 or hex.
-fn runs(text: &str) -> impl Iterator<Item = Range<usize>> {
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
-    let (bytes, mut at) = (text.as_bytes(), 0);
-    std::iter::from_fn(move || {
-        while at < bytes.len() {
-            let from = at + bytes[at..].iter().position(is_part)?;
-            let length = bytes[from..]
-                .iter()
-                .take_while(|byte| is_part(byte))
-                .count();
-            at = from + length;
-            if length >= SHORTEST {
-                return Some(from..at);
-            }
-        }
-        None
-    })
-}
-
-/// Base64 of either alphabet, without its padding.
-fn base64(text: &str) -> Option<Vec<u8>> {
-    let value = |byte: u8| match byte {
-        b'A'..=b'Z' => Some(byte - b'A'),
-        b'a'..=b'z' => Some(byte - b'a' + 26),
-        b'0'..=b'9' => Some(byte - b'0' + 52),
-        b'+' | b'-' => Some(62),
-        b'/' | b'_' => Some(63),
-        _ => None,
-    };
-    let values: Option<Vec<u8>> = text.bytes().map(value).collect();
-    let mut bytes = Vec::with_capacity(text.len() * 3 / 4);
-    for group in values?.chunks(4) {
-        let bits = group
-            .iter()
-            .fold(0_u32, |bits, value| bits << 6 | u32::from(*value));
-        let bits = bits << (6 * (4 - group.len()));
-        let [_, first, second, third] = bits.to_be_bytes();
-        let count = (group.len() * 6 / 8).min(3);
-        bytes.extend_from_slice(&[first, second, third][..count]);
-    }
-    Some(bytes)
-}
-
-fn hex(text: &str) -> Option<Vec<u8>> {
-    let bytes = text.as_bytes();
-    bytes
-        .len()
-        .is_multiple_of(2)
-        .then(|| bytes.chunks(2).map(byte).collect())?
 }
 
 /// The byte that two hex digits are.

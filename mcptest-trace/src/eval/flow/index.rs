@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::super::values::around::Around;
 use super::super::values::scan;
-use super::super::values::{Kind, Layer, layers, values, words};
+use super::super::values::{Kind, Layer, layers, values};
 use super::marked::Encoded;
 use super::places::{self, Origin, Places};
 use super::sink::Sink;
@@ -230,7 +230,7 @@ fn each(
     mut note: impl FnMut(&mut Seen, Found<'_, '_>),
 ) {
     for layer in layers(text) {
-        let words = words(layer.text());
+        let words = layer.words();
         let text = scan::Text {
             plain: layer.text(),
             words: &words,

@@ -4,10 +4,14 @@ use std::ops::Range;
 
 use super::super::values::argument::Argument;
 use super::super::values::markup;
-use super::super::values::names::Name;
-use super::super::values::{Layer, Value, layers, values, words};
+use super::super::values::names::{Name, is_all_but};
+use super::super::values::{Kind, Layer, Value, layers, values};
+use super::known::Known;
 use super::marked::Encoded;
 use super::way::LookedAt;
+
+/// The fewest signs of a value that two arguments have together.
+const JOINT: usize = 8;
 
 /// A text of an argument that is looked at, and its values.
 pub(super) struct Sink<'a> {
@@ -23,12 +27,35 @@ pub(super) struct Behind {
 }
 
 impl<'a> Sink<'a> {
-    pub(super) fn of(tool: &str, looked_at: LookedAt<'a>) -> Self {
-        let layers = layers(&looked_at.text).map(|layer| Behind::of(&layer, &looked_at.text));
-        let layers = layers.filter(|layer| !layer.values.is_empty() || layer.name.is_some());
+    pub(super) fn of(tool: &str, looked_at: LookedAt<'a>, known: &Known<'_>) -> Self {
+        let mut behind: Vec<Behind> = Vec::new();
+        if !known.is_offered(tool, &looked_at) {
+            let layers = layers(&looked_at.text).map(|layer| Behind::of(&layer, &looked_at.text));
+            behind.extend(layers.map(|layer| layer.without(known)));
+            behind.retain(|layer| !layer.values.is_empty() || layer.name.is_some());
+        }
         Self {
-            layers: layers.collect(),
+            layers: behind,
             argument: Argument::new(tool, &looked_at.arg),
+            looked_at,
+        }
+    }
+
+    /// The values of two arguments put together, which neither of them has: each goes over the place where they meet.
+    pub(super) fn of_joint(looked_at: LookedAt<'a>, meet: &Range<usize>) -> Self {
+        let layer = Layer::Plain(&looked_at.text);
+        let mut behind = Behind::of(&layer, &looked_at.text);
+        behind.name = None;
+        behind.values.retain(|(value, _)| {
+            let span = &value.span;
+            let is_over = span.start < meet.start && meet.end < span.end;
+            let signs = looked_at.text[span.clone()].chars();
+            let long = signs.filter(|sign| sign.is_alphanumeric()).count() >= JOINT;
+            is_over && long && matches!(value.kind, Kind::Whole | Kind::Words { .. })
+        });
+        Self {
+            layers: vec![behind],
+            argument: Argument::new("", ""),
             looked_at,
         }
     }
@@ -49,7 +76,7 @@ impl<'a> Sink<'a> {
 impl Behind {
     fn of(layer: &Layer<'_>, front: &str) -> Self {
         let text = layer.text();
-        let words = words(text);
+        let words = layer.words();
         let decoded = |span: &Range<usize>| Encoded::new(layer.encoding(), text, span);
         let found = values(text, &words);
         // A value that is the whole argument says what a name of its words would. The scheme of a URL is no part of it.
@@ -63,7 +90,16 @@ impl Behind {
         let is_value = found
             .iter()
             .any(|value| !value.kind.is_part() && is_all(&value.span));
-        let values = found.into_iter().map(|value| {
+        // A date is in many texts: it is a value where the argument is a date.
+        let dates = found
+            .iter()
+            .filter(|value| matches!(value.kind, Kind::Date { .. }));
+        let dates: Vec<Range<usize>> = dates.map(|date| date.span.clone()).collect();
+        let is_date = dates.is_empty() || is_all_but(&words, &dates, text);
+        let found = found
+            .into_iter()
+            .filter(|value| is_date || !matches!(value.kind, Kind::Date { .. }));
+        let values = found.map(|value| {
             let decoded = decoded(&value.span);
             let span = layer.place(value.span);
             (Value { span, ..value }, decoded)
@@ -80,5 +116,12 @@ impl Behind {
             values: values.collect(),
             name,
         }
+    }
+
+    /// The same without what the agent knew from its tools.
+    fn without(mut self, known: &Known<'_>) -> Self {
+        self.values.retain(|(value, _)| !known.is_tool(value.key));
+        self.name = self.name.filter(|(name, _)| !known.is_tool(name.key));
+        self
     }
 }

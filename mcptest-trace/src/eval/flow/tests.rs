@@ -1,7 +1,9 @@
+mod encodings;
 mod hidden;
 mod names;
 mod said;
 mod shared;
+mod shared_words;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -23,6 +23,14 @@ pub(super) struct LookedAt<'a> {
     pub(super) text: Cow<'a, str>,
 }
 
+impl LookedAt<'_> {
+    /// The keys that lead to it, without places in lists.
+    pub(super) fn steps(&self) -> impl Iterator<Item = &str> {
+        let keys = self.arg.split('.').map(|step| step.split('[').next());
+        keys.flatten().filter(|step| !step.is_empty())
+    }
+}
+
 /// A text or a number, as text.
 pub(super) fn text_of(scalar: &Value) -> Option<Cow<'_, str>> {
     match scalar {

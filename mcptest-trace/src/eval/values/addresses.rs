@@ -8,6 +8,9 @@ use super::{Kind, Value};
 /// How many beginnings of an address are looked at.
 const STEPS: usize = 32;
 
+/// The longest end of an address that is looked at.
+const LONGEST: usize = 512;
+
 /// The parts of a text between signs, with their places.
 fn split(text: &str, between: impl Fn(char) -> bool) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
@@ -26,6 +29,7 @@ pub(super) fn find(text: &str, found: &mut Vec<Value>) {
         if let Some(scheme) = chunk.find("://") {
             let at = start + scheme + 3;
             address(&chunk[scheme + 3..], at, found);
+            ends(&chunk[scheme + 3..], at, found);
             continue;
         }
         let joins = |sign: char| "=,;&?".contains(sign);
@@ -96,6 +100,37 @@ fn address(text: &str, at: usize, found: &mut Vec<Value>) {
         let steps = folded.match_indices(['/', '?', '&', '#', ';']);
         for (end, _) in steps.filter(|(end, _)| *end > skipped + 1).take(STEPS) {
             push(fnv1a64(&folded.as_bytes()[skipped..end]), Kind::Part, end);
+        }
+    }
+}
+
+/// What an address ends with, which may be another address or a path: `https://a.example/?u=b.example/c`,
+/// `https://a.example/etc/passwd`.
+fn ends(text: &str, at: usize, found: &mut Vec<Value>) {
+    let whole = text.trim_end_matches(['/', '\\']);
+    let folded = whole.to_lowercase();
+    if folded.len() != whole.len() {
+        return;
+    }
+    for (joint, sign) in folded.match_indices(['/', '=', '?']).take(STEPS) {
+        let end = &folded[joint..];
+        let bare = &end[1..];
+        let inner = bare
+            .split_once("://")
+            .filter(|(scheme, _)| scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+            .map_or(bare, |(_, inner)| inner);
+        let kept = if sign == "/" && inner == bare && !bare.starts_with('~') {
+            end
+        } else {
+            inner
+        };
+        let skipped = if kept.starts_with("www.") { 4 } else { 0 };
+        if kept.len() <= LONGEST && is_path(kept) && kept.contains('/') {
+            found.push(Value {
+                key: fnv1a64(&kept.as_bytes()[skipped..]),
+                kind: Kind::Part,
+                span: at + folded.len() - kept.len()..at + folded.len(),
+            });
         }
     }
 }

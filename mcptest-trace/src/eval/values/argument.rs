@@ -40,17 +40,46 @@ const MONEY: [&str; 11] = [
 ];
 
 /// Arguments that hold one of a few words, which records of all kinds share.
-const CHOSEN: [&str; 16] = [
-    "status", "state", "priority", "severity", "currency", "format", "country", "language", "lang",
-    "locale", "type", "kind", "category", "unit", "units", "level",
+const CHOSEN: [&str; 30] = [
+    "status",
+    "state",
+    "priority",
+    "severity",
+    "currency",
+    "format",
+    "country",
+    "language",
+    "lang",
+    "locale",
+    "type",
+    "kind",
+    "category",
+    "unit",
+    "units",
+    "level",
+    "role",
+    "gender",
+    "city",
+    "town",
+    "region",
+    "location",
+    "continent",
+    "timezone",
+    "encoding",
+    "charset",
+    "model",
+    "mode",
+    "scope",
+    "sort",
 ];
 
 /// Words before a number that say that it tells one thing from others.
 const NUMBERED: [&str; 6] = ["id", "no", "nr", "number", "num", "index"];
 
 /// Words for a time, which do not tell one date from others.
-const TIMES: [&str; 9] = [
+const TIMES: [&str; 10] = [
     "date",
+    "year",
     "day",
     "time",
     "at",
@@ -61,6 +90,19 @@ const TIMES: [&str; 9] = [
     "month",
 ];
 
+/// What an argument holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// What the agent writes.
+    Written,
+    Money,
+    /// A number that tells one thing from others.
+    Number,
+    Time,
+    /// One of a few words.
+    Chosen,
+}
+
 /// What an argument is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::eval) struct Argument {
@@ -68,11 +110,7 @@ pub(in crate::eval) struct Argument {
     words: HashSet<u64>,
     /// The words of its name that are none for a time.
     own: HashSet<u64>,
-    pub(super) is_written: bool,
-    pub(super) is_money: bool,
-    pub(super) is_number: bool,
-    /// Where it holds one of a few words, that of its name which says so.
-    chosen: Option<u64>,
+    purposes: Vec<Purpose>,
 }
 
 impl Argument {
@@ -87,18 +125,23 @@ impl Argument {
             .iter()
             .flat_map(|word| [Some(*word), shorter(word)])
             .flatten();
+        let is_chosen = words.last().is_some_and(|word| CHOSEN.contains(word));
+        let purposes = [
+            (Purpose::Written, has(&WRITTEN)),
+            (Purpose::Money, has(&MONEY)),
+            (Purpose::Number, has(&NUMBERED)),
+            (Purpose::Time, has(&TIMES)),
+            (Purpose::Chosen, is_chosen),
+        ];
         let of_tool = words_of_tool(tool);
         let of_tool = of_tool
             .iter()
             .filter(|word| word.len() > 2 && !is_common_key(key(word)));
         Self {
-            is_written: has(&WRITTEN),
-            is_money: has(&MONEY),
-            is_number: has(&NUMBERED),
-            chosen: words
-                .last()
-                .filter(|word| CHOSEN.contains(word))
-                .map(|word| stem(word)),
+            purposes: purposes
+                .into_iter()
+                .filter_map(|(purpose, is)| is.then_some(purpose))
+                .collect(),
             own: words
                 .iter()
                 .filter(|word| !TIMES.contains(word))
@@ -122,10 +165,15 @@ impl Argument {
         self.own.len() > 1 && self.own.is_subset(&near)
     }
 
-    /// Whether it holds one of a few words, and this is the one in the field of a record that has its name.
+    /// Whether it is for this.
+    pub(super) fn is_for(&self, purpose: Purpose) -> bool {
+        self.purposes.contains(&purpose)
+    }
+
+    /// Whether it holds one of a few words, and this is the one in a field of a record that holds such a word too.
     pub(super) fn is_chosen(&self, around: &Around) -> bool {
-        let is_named = |word| around.near(1).any(|near| near == word);
-        around.is_field() && self.chosen.is_some_and(is_named)
+        let is_known = |word| CHOSEN.iter().any(|known| stem(known) == word);
+        around.is_field() && self.is_for(Purpose::Chosen) && around.near(1).any(is_known)
     }
 
     /// Whether one of them is of the argument's own name and none for a time.

@@ -1,5 +1,7 @@
 //! What stands around a name, a small number or a date in a text.
 
+use super::words::stem;
+
 /// The signs of currencies.
 pub(super) const CURRENCIES: [char; 4] = ['$', '€', '£', '¥'];
 
@@ -48,6 +50,12 @@ impl Around {
     pub(super) fn near(&self, within: usize) -> impl Iterator<Item = u64> {
         let words = self.before.iter().take(within).chain(&self.behind);
         words.chain(&self.keys).copied()
+    }
+
+    /// Whether one of so many words before it is one of these.
+    pub(super) fn follows(&self, within: usize, words: &[&str]) -> bool {
+        let mut before = self.before.iter().take(within);
+        before.any(|near| words.iter().any(|word| stem(word) == *near))
     }
 
     /// Whether it is a number in a longer text, and so perhaps one of something else.

@@ -3,12 +3,19 @@
 use std::ops::Range;
 
 use super::super::whole::in_word;
+use super::codes::is_shared;
 use super::dates::{self, Date};
 use super::words::is_year;
 use super::{Kind, Value, key};
 
 /// The fewest digits of a number.
 pub(super) const DIGITS: usize = 4;
+
+/// The fewest signs of an identifier: `mp3` and `B22` are in many texts.
+const SHORTEST: usize = 4;
+
+/// How many pieces of an identifier are taken together.
+const PIECES: usize = 8;
 
 /// Whether a text is the name of a host or of a file: `evil.com`, `report.pdf`.
 pub(super) fn is_dotted(text: &str) -> bool {
@@ -163,53 +170,77 @@ fn atom(text: &str, start: usize, in_address: bool, found: &mut Vec<Value>) {
         if !has(|sign| sign.is_ascii_digit()) {
             return;
         }
-        if !is_measure(text) && text.chars().count() > 2 {
+        if is_identifier(text) && text.chars().count() >= SHORTEST {
             push(key(text), all.clone(), Kind::Whole);
         }
         let joined = text.replace('-', "");
         if joined.len() == 32 && joined.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             push(key(&joined), all, Kind::Whole);
         } else if let Some(amount) = money(text) {
-            number(&text[amount.clone()], amount.start, &mut push);
+            number(&text[amount.clone()], amount, &mut push);
         }
     } else if text.split('.').count() == 4 {
         push(key(text), all, Kind::Whole);
     } else if has(|sign| sign.is_ascii_digit()) {
         let mut at = 0;
         for part in text.split('-') {
-            number(part, at, &mut push);
-            at += part.len() + 1;
+            let groups = part.split(['.', ',']).next().unwrap_or_default();
+            let grouped = groups.split('_').skip(1).all(|group| group.len() == 3);
+            if grouped {
+                number(&part.replace('_', ""), at..at + part.len(), &mut push);
+                at += part.len() + 1;
+                continue;
+            }
+            for piece in part.split('_') {
+                number(piece, at..at + piece.len(), &mut push);
+                at += piece.len() + 1;
+            }
         }
     }
 }
 
-/// The identifiers and numbers in the name of a host, a file or a mail address: `48213.evil.example`.
+/// The identifiers and numbers that are joined to something else: `48213.evil.example`, `x-W3470184`, `W3470184_x`.
 fn labels(text: &str, push: &mut impl FnMut(u64, Range<usize>, Kind)) {
     if !text.contains(char::is_alphabetic) {
         return;
     }
-    let mut at = 0;
-    for label in text.split(['.', '@', '+']) {
-        let has = |is: fn(&u8) -> bool| label.bytes().any(|byte| is(&byte));
-        let is_number = !has(|byte| !byte.is_ascii_digit()) && !is_year(label);
-        let is_identifier = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
-        if label.len() != text.len()
-            && label.len() >= DIGITS
-            && (is_number || is_identifier && !is_measure(label))
-        {
-            push(key(label), at..at + label.len(), Kind::Part);
+    let mut starts = vec![0];
+    let joints = text.match_indices(['.', '@', '+', '_', '-']);
+    starts.extend(joints.map(|(at, _)| at + 1));
+    for (first, start) in starts.iter().copied().enumerate() {
+        let ends = starts[first + 1..].iter().map(|next| next - 1);
+        for end in ends.chain([text.len()]).take(PIECES) {
+            let part = &text[start..end];
+            if part.len() < text.len() && is_joined(part) {
+                push(key(part), start..end, Kind::Part);
+            }
         }
-        at += label.len() + 1;
     }
 }
 
+/// Whether a part is an identifier or a number, with nothing else at its ends.
+fn is_joined(part: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| part.bytes().any(|byte| is(&byte));
+    let is_number = !has(|byte| !byte.is_ascii_digit()) && !is_year(part);
+    let ends = [part.chars().next(), part.chars().next_back()];
+    let is_whole = ends.iter().flatten().all(|sign| sign.is_alphanumeric());
+    let has_both = has(u8::is_ascii_digit) && part.contains(char::is_alphabetic);
+    part.len() >= DIGITS && is_whole && (is_number || has_both && is_identifier(part))
+}
+
+/// Whether letters with digits tell one thing from others.
+fn is_identifier(text: &str) -> bool {
+    !is_measure(text) && !is_shared(text)
+}
+
 /// A number, if it has so many digits and is no year.
-fn number(text: &str, at: usize, push: &mut impl FnMut(u64, Range<usize>, Kind)) {
+fn number(text: &str, shown: Range<usize>, push: &mut impl FnMut(u64, Range<usize>, Kind)) {
     let number = text.trim_end_matches(['.', ',']);
     for spelt in spellings(number) {
         let digits = spelt.bytes().filter(u8::is_ascii_digit).count();
         if digits >= DIGITS && !is_year(&spelt) {
-            push(key(&spelt), at..at + number.len(), Kind::Whole);
+            let end = shown.end - (text.len() - number.len());
+            push(key(&spelt), shown.start..end, Kind::Whole);
         }
     }
 }

@@ -39,8 +39,8 @@ fn account(bytes: &[u8], start: usize, found: &mut Vec<Value>) -> Option<usize> 
         && first[..2].iter().all(u8::is_ascii_uppercase)
         && first[2..].iter().all(u8::is_ascii_digit);
     let (mut joined, mut end, mut groups) = (first.to_vec(), start + 4, 1);
-    while fits && matches!(bytes.get(end), Some(b' ' | b'-')) {
-        let next = group(end + 1)?;
+    while fits && let Some(gap) = gap(bytes.get(end..).unwrap_or_default()) {
+        let next = group(end + gap)?;
         let written = next
             .iter()
             .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
@@ -53,7 +53,7 @@ fn account(bytes: &[u8], start: usize, found: &mut Vec<Value>) -> Option<usize> 
             break;
         }
         joined.extend(next);
-        end += 1 + next.len();
+        end += gap + next.len();
         groups += 1;
         if is_last {
             break;
@@ -66,6 +66,15 @@ fn account(bytes: &[u8], start: usize, found: &mut Vec<Value>) -> Option<usize> 
         span: start..end,
     });
     Some(end)
+}
+
+/// The length of what sets two groups of an account apart: a sign, or a line break with spaces around it.
+fn gap(rest: &[u8]) -> Option<usize> {
+    let spaces = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
+    match rest.first()? {
+        b'-' | b'.' => Some(1),
+        _ => Some(rest.iter().take_while(spaces).count()).filter(|length| *length > 0),
+    }
 }
 
 /// `555-0100`, `+1 (555) 010-0199`, `4111 1111 1111 1111`: groups of digits. The end of it.

@@ -6,9 +6,10 @@
 use std::ops::Range;
 
 use super::addresses::is_media_type;
-use super::argument::Argument;
+use super::argument::{Argument, Purpose};
 use super::around::{Around, CURRENCIES, Sign};
 use super::atoms::{DIGITS, normal};
+use super::codes::{is_locale, is_shared};
 use super::words::is_year;
 use super::{Word, key, key_of_words};
 
@@ -32,6 +33,8 @@ pub(in crate::eval) struct Name {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Number,
+    /// A number of four digits that is as likely a year.
+    Year,
     /// A word that is in no dictionary: `new_password`, `xKcd`, `742QX`.
     Odd,
     /// A word alone, and whether it begins in upper case.
@@ -57,12 +60,18 @@ impl Name {
             return Some(Self {
                 key,
                 span,
-                shape: Shape::Number,
+                shape: if is_year(bare) {
+                    Shape::Year
+                } else {
+                    Shape::Number
+                },
             });
         }
         let spelt = |word: &Word| text[word.span.clone()].contains(char::is_alphabetic);
         let is_name = (1..=LONGEST).contains(&words.len()) && words.iter().any(spelt);
-        if !is_name || is_media_type(trimmed) {
+        let has_digit = trimmed.contains(|sign: char| sign.is_ascii_digit());
+        let is_any = is_locale(trimmed) || has_digit && is_shared(trimmed);
+        if !is_name || is_any || is_media_type(trimmed) {
             return None;
         }
         let rare = words.iter().filter(|word| !word.is_common).count();
@@ -98,7 +107,7 @@ impl Name {
 
     /// Whether it is a number, which tells nothing unless something says what it is of.
     pub(in crate::eval) fn is_number(&self) -> bool {
-        self.shape == Shape::Number
+        matches!(self.shape, Shape::Number | Shape::Year)
     }
 
     /// Whether it is meant wherever another one of the same key is.
@@ -110,24 +119,32 @@ impl Name {
     pub(in crate::eval) fn is_meant(&self, around: &Around, argument: &Argument) -> bool {
         let set_apart = around.has(Sign::Quoted) || argument.is_named(around, BEFORE);
         match self.shape {
+            Shape::Year if argument.is_for(Purpose::Time) => false,
             // Records have numbers in fields, and a lookup gives them on purpose.
-            Shape::Number if around.is_field() => argument.is_named_in_full(around, CLOSE),
-            Shape::Number => {
-                argument.is_named(around, CLOSE)
-                    || argument.is_number && around.has(Sign::Numbered)
-                    || argument.is_money && around.has(Sign::Money)
+            Shape::Number | Shape::Year if around.is_field() => {
+                argument.is_named_in_full(around, CLOSE)
             }
-            Shape::Odd | Shape::Word { .. } if argument.is_chosen(around) => false,
+            Shape::Number | Shape::Year => {
+                argument.is_named(around, CLOSE)
+                    || argument.is_for(Purpose::Number) && around.has(Sign::Numbered)
+                    || argument.is_for(Purpose::Money) && around.has(Sign::Money)
+            }
+            _ if argument.is_chosen(around) => false,
             Shape::Odd => true,
+            Shape::Word { .. } | Shape::Words { .. }
+                if argument.is_for(Purpose::Chosen) && !around.is_field() =>
+            {
+                set_apart
+            }
             Shape::Word { upper } => {
                 let is_name = upper
                     && around.has(Sign::Upper)
                     && (around.has(Sign::Whole) || !around.has(Sign::First));
-                set_apart || is_name && !argument.is_written
+                set_apart || is_name && !argument.is_for(Purpose::Written)
             }
             Shape::Words { rare: 0, .. } => around.has(Sign::Quoted),
             Shape::Words { count, rare } => {
-                set_apart || !argument.is_written || count == LONGEST && rare > 1
+                set_apart || !argument.is_for(Purpose::Written) || count == LONGEST && rare > 1
             }
         }
     }
@@ -146,8 +163,42 @@ pub(super) fn small_number(text: &str) -> Option<u64> {
     (plain && (count < DIGITS || is_year(&spelt))).then(|| key(&format!("number {spelt}")))
 }
 
+/// Words before a date that say when a text was written.
+const WRITTEN: [&str; 16] = [
+    "published",
+    "updated",
+    "posted",
+    "created",
+    "modified",
+    "changed",
+    "edited",
+    "written",
+    "dated",
+    "copyright",
+    "released",
+    "sent",
+    "received",
+    "retrieved",
+    "today",
+    "yesterday",
+];
+
 /// Whether a date was meant for an argument: a date that is all of a field (`date: 2031-05-20`) says when something
-/// was, unless the field has the argument's name.
+/// was, unless the field has the argument's name, and so does a date behind a word such as `published`.
 pub(in crate::eval) fn is_date_meant(around: &Around, argument: &Argument) -> bool {
-    !around.is_field() || argument.is_named_beside_time(around, CLOSE)
+    let is_of_text = around.follows(CLOSE, &WRITTEN);
+    !is_of_text && (!around.is_field() || argument.is_named_beside_time(around, CLOSE))
+}
+
+/// Whether a text is all words that any text has, but for so many parts of it: the dates.
+pub(in crate::eval) fn is_all_but(words: &[Word], parts: &[Range<usize>], text: &str) -> bool {
+    let is_part = |word: &Word| {
+        let inside = |part: &Range<usize>| word.span.start < part.end && part.start < word.span.end;
+        parts.iter().any(inside)
+    };
+    let is_time =
+        |word: &Word| text[word.span.clone()].starts_with(|sign: char| sign.is_ascii_digit());
+    words
+        .iter()
+        .all(|word| word.is_common || is_part(word) || is_time(word))
 }

@@ -161,7 +161,9 @@ impl Text<'_> {
 fn is_key(text: &str) -> bool {
     const LONGEST: usize = 60;
     let from = text.floor_char_boundary(text.len().saturating_sub(LONGEST));
-    let key = text[from..].rsplit(['\n', '{', '[', '(', ',']).next();
+    let key = text[from..]
+        .rsplit(['\n', '{', '[', '(', ',', '.', ';', '!', '?'])
+        .next();
     let mut words = key
         .unwrap_or_default()
         .split_whitespace()
