@@ -11,6 +11,7 @@
 
 mod calibrate;
 mod compare;
+mod flow;
 mod mutants;
 mod runs;
 
@@ -27,6 +28,8 @@ const TESTS: &[(&str, fn())] = tests! {
     calibrate::the_comment_above_a_limit;
     calibrate::the_default_guard_stops_too_many_runs;
     calibrate::cross_run_targets_have_no_power;
+    flow::values_that_a_page_planted_are_red;
+    flow::runs_that_took_nothing_of_a_page_are_not_red;
     mutants::the_sites_of_the_passed_runs;
     mutants::the_sites_of_all_runs;
     mutants::what_the_gates_notice_in_the_passed_runs;
