@@ -67,6 +67,12 @@ impl ReadGate {
             }
             rests_on_errors |= entry(gate.kind).is_some_and(|entry| entry.rests_on_errors);
         }
+        let verdicts = judgement.run_verdicts.iter_mut().zip(input.runs);
+        let idle = verdicts.filter(|(_, run)| self.is_idle(run));
+        // Nothing that was asked of a sub-agent is known of a run without a call of it.
+        for (verdict, _) in idle.filter(|(verdict, _)| **verdict == RunVerdict::Holds) {
+            *verdict = RunVerdict::NothingJudged;
+        }
         if rests_on_errors {
             judgement.notes.extend(errors_unknown(input.runs));
         }
@@ -93,6 +99,12 @@ impl ReadGate {
         let missing = agent.and_then(|agent| agent.missing_breach(input.recorded));
         let before = missing.into_iter().chain(unknown);
         Some(before.chain(broken).collect())
+    }
+
+    /// Whether it names a sub-agent that a run has no call of, so that nothing of the run is judged.
+    pub(crate) fn is_idle(&self, run: &Run) -> bool {
+        let agent = self.agent.as_ref();
+        agent.is_some_and(|agent| !agent.called_in(run))
     }
 
     /// What its numbers were made of, also where it holds.

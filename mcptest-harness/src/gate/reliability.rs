@@ -4,7 +4,7 @@ mod scored;
 
 use mcptest_suite::model::GateKind;
 use mcptest_suite::read::{DeclaredAgent, Expects, Problems};
-use mcptest_suite::{Diagnostic, Node, Span, nearest};
+use mcptest_suite::{Diagnostic, Node, Span, nearest, quoted_list};
 use serde_json::{Value, json};
 
 use self::scored::{Scored, Thresholds};
@@ -311,7 +311,8 @@ impl AllRuns for Reliability {
             .iter()
             .all(|verdict| *verdict == CountedRun::OfNone)
         {
-            let asks = "`expect:` must lead to an item in some run".to_owned();
+            let [_, must] = self.judged_on_nothing();
+            let asks = format!("{must} in some run");
             let found = "none, so nothing was judged";
             breaches.push(Breach::new(Cause::Gate(asks), found));
         }
@@ -375,7 +376,7 @@ impl AllRuns for Reliability {
 
     fn notes(&self, input: &Input<'_>, outcomes: &Outcomes) -> Vec<String> {
         let notes = outcomes.of_none.iter().cloned();
-        notes.chain(left_out(input, outcomes)).collect()
+        notes.chain(left_out(self, input, outcomes)).collect()
     }
 }
 
@@ -383,6 +384,26 @@ impl Reliability {
     /// Whether the agent's own `expect:` is counted here.
     pub(crate) fn counts_expect(&self) -> bool {
         matches!(self.outcome, Successes::Judged { expect: true, .. })
+    }
+
+    /// Which of what is counted has nothing to judge, and what must be there.
+    fn judged_on_nothing(&self) -> [String; 2] {
+        if self.gates().is_empty() {
+            return [
+                "`expect:` leads to no item",
+                "`expect:` must lead to an item",
+            ]
+            .map(str::to_owned);
+        }
+        let expect = self.counts_expect().then_some("expect:");
+        let counted = expect
+            .into_iter()
+            .chain(self.gates().iter().map(|kind| kind.name()));
+        let counted = quoted_list(counted);
+        [
+            format!("{counted} judged nothing"),
+            format!("{counted} must have something to judge"),
+        ]
     }
 
     /// The gates whose verdicts on runs are counted here.
@@ -438,14 +459,14 @@ impl Reliability {
 }
 
 /// Says which runs are not counted, where some are not.
-fn left_out(input: &Input<'_>, outcomes: &Outcomes) -> Option<String> {
+fn left_out(gate: &Reliability, input: &Input<'_>, outcomes: &Outcomes) -> Option<String> {
     let verdicts = outcomes.verdicts.iter().enumerate();
     let of_none = verdicts.filter(|(_, verdict)| **verdict == CountedRun::OfNone);
     let places: Vec<usize> = of_none.map(|(place, _)| place).collect();
     let (count, all) = (places.len(), input.runs.len());
-    let said = format!(
-        "left out {count} of {all} runs, in which `expect:` leads to no item, so nothing was judged:"
-    );
+    let [nothing, _] = gate.judged_on_nothing();
+    let said =
+        format!("left out {count} of {all} runs, in which {nothing}, so nothing was judged:");
     (count > 0).then(|| named(&said, input.runs, &places))
 }
 
@@ -492,10 +513,12 @@ fn verdict(
         }
         Successes::Judged { gates, .. } => gates,
     };
-    let mut of_none = false;
+    let counted = || gates.iter().filter_map(|kind| input.gates.get(*kind));
+    // A gate that names a sub-agent judges nothing of a run without a call of it.
+    let mut of_none = counted().all(|gate| gate.is_idle(&input.runs[run]));
     if let Some(verdicts) = expected {
         let checks = &input.gates.expect;
-        of_none = gates.is_empty() && verdicts.of_none.len() == checks.len();
+        of_none &= verdicts.of_none.len() == checks.len();
         // What nobody here can tell is no pass.
         if let Some(breach) = verdicts.all().first() {
             let Cause::Check(check) = breach.cause else {
@@ -504,7 +527,7 @@ fn verdict(
             return CountedRun::Fail(format!("`{}`: {}", checks[check].target.text, breach.found));
         }
     }
-    for gate in gates.iter().filter_map(|kind| input.gates.get(*kind)) {
+    for gate in counted() {
         let name = gate.kind.name();
         let Some(breaches) = gate.broken_by(input, run) else {
             return CountedRun::Fail(format!("`{name}` judges all runs together"));

@@ -14,7 +14,7 @@ use crate::eval::{
 };
 use crate::render::Evidence;
 use crate::text::truncate_lines;
-use crate::trace::{Run, Score, pretty_json};
+use crate::trace::{Run, Score, Signals, Trace, pretty_json};
 
 pub(super) const ENTRY: GateEntry = GateEntry::all_runs::<Session>();
 
@@ -119,6 +119,9 @@ impl AllRuns for Session {
                 Err(score) => breaches.push(off_the_scale(&score).in_run(place)),
             }
         }
+        if breaches.is_empty() {
+            breaches.extend(self.without_a_score(&runs));
+        }
         if !breaches.is_empty() {
             return Err(NotJudged {
                 breaches,
@@ -163,6 +166,41 @@ impl AllRuns for Session {
         evidence(report)
     }
 }
+
+impl Session {
+    /// The runs that lack a score which another run has, where nothing takes its place: what was not scored is no pass.
+    fn without_a_score(&self, runs: &[(&Trace, Option<Signals>)]) -> Vec<Breach> {
+        let mut breaches = Vec::new();
+        for (name, signal) in SIGNALS {
+            let scored = runs
+                .iter()
+                .any(|(trace, _)| trace.scores_named(name).next().is_some());
+            let derived = self.derive && name != "confidence";
+            if !scored || derived {
+                continue;
+            }
+            let has = |(trace, signals): &(&Trace, Option<Signals>)| {
+                let turns = trace.conversation.per_turn.iter();
+                let mut all = turns.map(|turn| turn.signals).chain([*signals]).flatten();
+                all.any(|signals| signal(&signals).is_some())
+            };
+            for (place, _) in runs.iter().enumerate().filter(|(_, run)| !has(run)) {
+                let asks = format!("a score `{name}` is in another run, so each run needs one");
+                breaches.push(Breach::new(Cause::Gate(asks), "none").in_run(place));
+            }
+        }
+        breaches
+    }
+}
+
+/// The signals by the names of their scores.
+type Signal = (&'static str, fn(&Signals) -> Option<f64>);
+const SIGNALS: [Signal; 4] = [
+    ("confidence", |signals| signals.confidence),
+    ("loop_detection", |signals| signals.loop_detection),
+    ("tool_correctness", |signals| signals.tool_correctness),
+    ("coherence", |signals| signals.coherence),
+];
 
 /// A score that is named like a signal and is none.
 fn off_the_scale(score: &Score) -> Breach {

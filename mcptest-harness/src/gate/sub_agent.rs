@@ -85,7 +85,8 @@ impl SubAgent {
         (!called).then(|| format!("no run has a call of the sub-agent `{name}`; {which}"))
     }
 
-    fn called_in(&self, run: &Run) -> bool {
+    /// Whether a run has a call of it.
+    pub(super) fn called_in(&self, run: &Run) -> bool {
         let mut calls = run.trace.tool_calls.iter();
         calls.any(|call| call.agent_id.as_deref() == Some(self.0.value.as_str()))
     }

@@ -211,7 +211,10 @@ impl Ask<'_> {
     pub fn of_run(&self, run: &Run) -> Option<RunVerdict> {
         let input = self.input(slice::from_ref(run));
         Some(match self.gate {
-            Some(gate) => RunVerdict::of(gate.broken_by(&input, 0)?.is_empty()),
+            Some(gate) => match gate.broken_by(&input, 0)?.is_empty() {
+                true if gate.is_idle(run) => RunVerdict::NothingJudged,
+                holds => RunVerdict::of(holds),
+            },
             None => Expect::verdicts(&input, 0).verdict(input.gates.expect.len()),
         })
     }

@@ -10,7 +10,13 @@ use crate::text::kind;
 
 /// Whether the question makes sense: what can never be contained is not "not contained" either.
 fn comparable(expected: &Value, value: &Value) -> Result<(), String> {
-    let advice = if value.is_array() {
+    let of_lists = |value: &Value| {
+        let items = value.as_array();
+        items.is_some_and(|items| items.iter().all(Value::is_array))
+    };
+    let advice = if of_lists(value) {
+        " that is none of its lists; name a single value, or the place of one list"
+    } else if value.is_array() {
         "; look at its elements with `[*]` and a key"
     } else {
         ""
@@ -49,7 +55,17 @@ pub(super) fn comparable_below(expected: &Value, value: &Value) -> Result<(), St
 
 fn looks_into(expected: &Value, value: &Value) -> bool {
     match (expected, value) {
-        (Value::Object(_), Value::Object(_)) | (Value::Array(_), Value::Array(_)) => true,
+        (Value::Object(_), Value::Object(_)) => true,
+        // Each wanted element needs one that could be it; a list without elements has none, and says so.
+        (Value::Array(wanted), Value::Array(items)) => {
+            let could_be = |wanted: &Value, item: &Value| match (wanted, item) {
+                (Value::Object(_), item) => item.is_object(),
+                (Value::Array(_), item) => item.is_array(),
+                (_, item) => !item.is_object() && !item.is_array(),
+            };
+            let mut wanted = wanted.iter();
+            items.is_empty() || wanted.all(|wanted| items.iter().any(|item| could_be(wanted, item)))
+        }
         (Value::Object(_) | Value::Array(_), _) => false,
         // Of the elements of a list it is enough that one can be looked into.
         (_, Value::Array(items)) => {

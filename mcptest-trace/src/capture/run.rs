@@ -286,6 +286,7 @@ impl Reading<'_> {
             duration_ms: span
                 .ended
                 .map(|ended| milliseconds(ended.saturating_sub(span.began))),
+            stated_total: None,
         };
         // A call that brought nothing and took nothing was an attempt.
         if exchange.output.is_none() && tokens.prompt.is_none() && tokens.completion.is_none() {

@@ -71,6 +71,7 @@ impl StepTokens {
             cached: None,
             reasoning: None,
             duration_ms: None,
+            stated_total: None,
         }
     }
 }

@@ -84,12 +84,32 @@ pub struct StepTokens {
     pub reasoning: Option<u64>,
     /// How long the model call took, in milliseconds.
     pub duration_ms: Option<u64>,
+    /// Prompt and completion together, where the recording states it; some providers count reasoning in it alone.
+    #[serde(rename = "total", skip_serializing_if = "Option::is_none")]
+    pub stated_total: Option<u64>,
 }
 
 impl StepTokens {
-    /// Prompt and completion together, saturating; `None` where one of the two is not recorded.
+    /// Prompt and completion together, saturating, or what the recording states where that is more; `None` where
+    /// neither is known.
+    ///
+    /// ```
+    /// use mcptest_trace::trace::StepTokens;
+    ///
+    /// let mut step = StepTokens::new(30, 3);
+    /// assert_eq!(step.total(), Some(33));
+    /// step.stated_total = Some(90);
+    /// assert_eq!(step.total(), Some(90));
+    /// ```
     #[must_use]
     pub fn total(self) -> Option<u64> {
+        // Some recorders write zeros for what they do not know.
+        let stated = self.stated_total.filter(|stated| *stated > 0);
+        self.of_parts().max(stated)
+    }
+
+    /// Prompt and completion together, where both are recorded.
+    pub(super) fn of_parts(self) -> Option<u64> {
         sum(self.prompt, self.completion)
     }
 }

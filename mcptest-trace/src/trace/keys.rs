@@ -103,17 +103,19 @@ keys! {
     }
 }
 
-/// A model call has no total of its own: it is the sum.
+/// The tokens of one model call.
 pub(super) static STEP: Keys = Keys {
     known: &[
         "prompt",
         "completion",
+        "total",
         "cached",
         "reasoning",
         "duration_ms",
         "model",
     ],
     newer: &[
+        ("total", 1),
         ("cached", 1),
         ("reasoning", 1),
         ("duration_ms", 1),

@@ -145,6 +145,7 @@ fn conversation(mut map: Object<'_>, calls: usize, told: u64, at: &mut Reader<'_
             cached: at.count(&mut map, "cached"),
             reasoning: at.count(&mut map, "reasoning"),
             duration_ms: at.count(&mut map, "duration_ms"),
+            stated_total: at.count(&mut map, "total"),
         };
         let model = at.text(&mut map, "model");
         (tokens, model.filter(|model| !model.is_empty()))
@@ -156,7 +157,8 @@ fn conversation(mut map: Object<'_>, calls: usize, told: u64, at: &mut Reader<'_
     let tokens = at.object(map, "tokens", |map, at| {
         let (tokens, all_parts) = tokens(map, at);
         // What is in steps that are not there, or say nothing, is in the total alone.
-        let whole = told <= steps.len() as u64 && steps.iter().all(|step| step.total() > Some(0));
+        let whole =
+            told <= steps.len() as u64 && steps.iter().all(|step| step.of_parts() > Some(0));
         if !all_parts || sum(tokens.prompt, tokens.completion) == tokens.total {
             contradiction(tokens, all_parts && whole, &steps, at);
         }
@@ -196,7 +198,7 @@ fn conversation(mut map: Object<'_>, calls: usize, told: u64, at: &mut Reader<'_
 /// Notes a total that is not that of the steps. It is never less than what they took together. It may be
 /// more, as some providers count reasoning in it alone, but not where `all_parts` say the same of it as steps do.
 fn contradiction(tokens: Tokens, all_parts: bool, steps: &[StepTokens], at: &mut Reader<'_>) {
-    let known = steps.iter().filter_map(|step| step.total());
+    let known = steps.iter().filter_map(|step| step.of_parts());
     let sum = known.fold(0, u64::saturating_add);
     let count = steps.len();
     let total = tokens.total.unwrap_or_default();

@@ -24,6 +24,46 @@ fn a_session_needs_signals() {
 }
 
 #[test]
+fn a_score_that_one_run_lacks_is_no_pass() {
+    let scored = |names: &[&str]| {
+        let mut run = calls(&["a"]);
+        let scores = names
+            .iter()
+            .map(|name| json!({ "name": name, "value": 0.9, "by": "ann" }));
+        run["scores"] = scores.collect();
+        json!({ "trace": run })
+    };
+    let broken = |block: &str, runs: &[Value]| {
+        let text = judge_runs("", block, runs).remove(1).1;
+        text.map(|text| text.contains("is in another run, so each run needs one"))
+    };
+    let recorded = "  session: { derive: false }\n";
+    let both = ["confidence", "coherence"];
+    assert_eq!(broken(recorded, &[scored(&both), scored(&both)]), None);
+    assert_eq!(
+        broken(recorded, &[scored(&both), scored(&["coherence"])]),
+        Some(true)
+    );
+    assert_eq!(
+        broken(recorded, &[scored(&both), scored(&["confidence"])]),
+        Some(true)
+    );
+    // What is derived takes the place of a score; confidence never is.
+    let derived = "  session: {}\n";
+    assert_eq!(
+        broken(derived, &[scored(&both), scored(&["confidence"])]),
+        None
+    );
+    assert_eq!(
+        broken(derived, &[scored(&both), scored(&["coherence"])]),
+        Some(true)
+    );
+    let mut stated = scored(&["coherence"]);
+    stated["signals"] = json!({ "confidence": 0.8 });
+    assert_eq!(broken(recorded, &[scored(&both), stated]), None);
+}
+
+#[test]
 fn turns_of_which_nothing_is_known_leave_the_run_to_be_judged() {
     let mut run = calls(&["a"]);
     run["conversation"]["per_turn"] = json!([{ "response": "hello" }]);

@@ -121,6 +121,50 @@ fn reliability_counts_what_a_gate_makes_of_a_sub_agent() {
 }
 
 #[test]
+fn reliability_counts_no_run_without_the_sub_agent() {
+    let counted = |rate: u32, rest: &str| {
+        format!(
+            "  calls: {{ agent: researcher, max: 1 }}\n{rest}  reliability: {{ outcome: calls, expect: [{{ target: reliability.pass_rate, matcher: {{ exact: {rate} }} }}] }}\n"
+        )
+    };
+    let calm = || run(&[("researcher", "search")]);
+    let busy = || run(&[("researcher", "search"), ("researcher", "read")]);
+    let alone = || run(&[("", "plan")]);
+    holds(judge(&counted(50, ""), &[calm(), busy(), alone(), alone()]));
+    holds(judge(&counted(100, ""), &[calm(), alone()]));
+    let runs = [calm(), alone()].map(|trace| json!({ "trace": trace }));
+    let shown = format!("{:?}", super::verdicts("", &counted(100, ""), &runs, false));
+    let note =
+        "left out 1 of 2 runs, in which `calls` judged nothing, so nothing was judged: run 2";
+    assert!(shown.contains(note), "{shown}");
+    // What else is counted judges such a run.
+    let both = "  expect: [{ target: tool_names, matcher: { contains: plan } }]\n";
+    let both = counted(50, both).replace("outcome: calls", "outcome: [expect, calls]");
+    holds(judge(&both, &[calm(), alone()]));
+}
+
+#[test]
+fn what_a_sub_agent_must_not_call_is_seen_in_lists_of_lists() {
+    let broken = |matcher: &str| {
+        let agent =
+            format!("  expect: [{{ target: 'agents[*].tool_names', matcher: {matcher} }}]\n");
+        judge(&agent, &[team()]).remove(0).1
+    };
+    assert_eq!(broken("{ not: { contains: refund } }"), None);
+    assert!(broken("{ not: { contains: search } }").is_some());
+    for matcher in ["[search]", "[refund]"] {
+        let text = broken(&format!("{{ not: {{ contains: {matcher} }} }}")).unwrap();
+        assert!(
+            text.contains("name a single value, or the place of one list"),
+            "{text}"
+        );
+    }
+    // A list of calls has no name in it either.
+    let calls = "  expect: [{ target: tool_calls, matcher: { not: { contains: [search] } } }]\n";
+    assert!(judge(calls, &[team()]).remove(0).1.is_some());
+}
+
+#[test]
 fn a_run_without_the_sub_agent_is_told() {
     let alone = run(&[("", "plan")]);
     let verdicts = super::verdicts(
@@ -141,9 +185,9 @@ fn a_run_by_itself_is_judged_as_among_all() {
     let (_folder, suite) = loaded("", agent, &runs);
     let test = AgentTest::of("s", &suite, suite.subjects().next().unwrap());
     let ask = test.asks()[0];
-    for run in test.runs().unwrap() {
-        assert_eq!(ask.of_run(run), Some(RunVerdict::Holds));
-    }
+    let verdicts = test.runs().unwrap().iter().map(|run| ask.of_run(run));
+    let wanted = [RunVerdict::Holds, RunVerdict::NothingJudged].map(Some);
+    assert_eq!(verdicts.collect::<Vec<_>>(), wanted);
 }
 
 #[test]

@@ -15,6 +15,8 @@ pub enum UnknownCost {
     NoPrice(String),
     /// No tokens of the run are recorded, or only some of them.
     NoTokens,
+    /// The recording says that nothing was written, and the run called a tool or answered.
+    NothingWritten,
     /// The tokens of a model call, by its place, are not recorded.
     OfStep(usize),
     /// The recorded model calls are not all: so many tokens or calls are beside them.
@@ -28,9 +30,13 @@ impl fmt::Display for UnknownCost {
             Self::NoTokens => {
                 f.write_str("the tokens sent and the tokens written are not recorded")
             }
+            Self::NothingWritten => f.write_str(
+                "the recorded `completion` tokens are 0, but the run has tool calls or a final response, so they were not \
+                 counted",
+            ),
             Self::OfStep(step) => write!(
                 f,
-                "the tokens of model call {} are not recorded",
+                "the tokens of model call {} are not all recorded",
                 step.saturating_add(1)
             ),
             Self::NotAllSteps => {
@@ -85,9 +91,10 @@ pub fn cost_of_run(
         (all.prompt, all.completion, all.cached) =
             (tokens.prompt, tokens.completion, tokens.cached);
         let price = price(model)?;
-        let whole = all.total() == tokens.total && says_something(&trace, tokens.completion);
+        let whole = all.total() == tokens.total;
         let micro = micro_usd(all, price).filter(|_| whole);
-        return micro.map(usd).ok_or(UnknownCost::NoTokens);
+        let micro = micro.ok_or(UnknownCost::NoTokens)?;
+        return written(&trace, tokens.completion).map(|()| usd(micro));
     }
     let mut micro = 0.0;
     for (place, step) in steps.iter().enumerate() {
@@ -96,9 +103,7 @@ pub fn cost_of_run(
         micro += micro_usd(*step, price(answered)?).ok_or(UnknownCost::OfStep(place))?;
     }
     let of_steps = Tokens::of_steps(steps);
-    if !says_something(&trace, of_steps.completion) {
-        return Err(UnknownCost::NoTokens);
-    }
+    written(&trace, of_steps.completion)?;
     if has_more_than(&trace, &of_steps) {
         return Err(UnknownCost::NotAllSteps);
     }
@@ -112,6 +117,9 @@ fn micro_usd(tokens: StepTokens, price: ModelPrice) -> Option<f64> {
     let cached = tokens.cached.unwrap_or_default();
     let fresh = prompt.checked_sub(cached)?;
     let written = tokens.completion?;
+    if tokens.total() > prompt.checked_add(written) {
+        return None;
+    }
     if tokens
         .reasoning
         .is_some_and(|reasoning| reasoning > written)
@@ -128,10 +136,14 @@ fn usd(micro: f64) -> f64 {
     (micro * 1e6).round() / 1e12
 }
 
-/// Whether the written tokens can be those of the run: who called a tool, or answered, wrote something.
-fn says_something(trace: &Trace, completion: Option<u64>) -> bool {
+/// Refuses written tokens that cannot be those of the run: who called a tool, or answered, wrote something.
+fn written(trace: &Trace, completion: Option<u64>) -> Result<(), UnknownCost> {
     let said = !trace.tool_calls.is_empty() || trace.final_response.is_some();
-    completion.is_some_and(|completion| completion > 0 || !said)
+    match completion {
+        None => Err(UnknownCost::NoTokens),
+        Some(0) if said => Err(UnknownCost::NothingWritten),
+        Some(_) => Ok(()),
+    }
 }
 
 /// Whether the run has model calls, or tokens, beside its recorded steps.
@@ -263,10 +275,13 @@ mod tests {
         // Zeros that are written for what nobody knows.
         assert_eq!(
             of(json!([{ "prompt": 100, "completion": 0 }])),
-            Err(UnknownCost::NoTokens)
+            Err(UnknownCost::NothingWritten)
         );
         let zeros = json!({ "tokens": { "prompt": 100, "completion": 0 } });
-        assert_eq!(cost(&zeros), Err(UnknownCost::NoTokens));
+        assert_eq!(cost(&zeros), Err(UnknownCost::NothingWritten));
+        // A total that is more than its parts has tokens of which nobody knows the kind.
+        let more = json!([{ "prompt": 100, "completion": 10, "total": 200 }]);
+        assert_eq!(of(more), Err(UnknownCost::OfStep(0)));
         // Sub-agents, whose tokens are in the total alone.
         let beside = json!({ "steps": [known], "tokens": { "total": 500 } });
         assert_eq!(cost(&beside), Err(UnknownCost::NotAllSteps));
