@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use mcptest::judge;
 use mcptest::result::folder::{Results, VARIABLE};
 use mcptest::result::{CaseResult, CaseStatus};
-use mcptest_suite::{escape, nearest};
+use mcptest_suite::{escape, nearest, quoted_list};
 use mcptest_trace::record::fingerprint;
 use serde_json::{Value, json};
 
@@ -71,11 +71,21 @@ impl Filter {
         let failure =
             Failure::cannot_tell(format!("no case is named so: {}", self.names.join(" ")));
         let parts = cases.clone().flat_map(|case| case.split("::"));
-        match nearest(name, cases.chain(parts)) {
+        match nearest(name, cases.clone().chain(parts)) {
             Some(near) => failure.help(format!("did you mean `{near}`?")),
-            None => failure.help("`cargo test -- --list` shows the names of all cases"),
+            None => failure.help(some_names(cases)),
         }
     }
+}
+
+/// The names that there are, or the first of them.
+fn some_names<'a>(cases: impl Iterator<Item = &'a str> + Clone) -> String {
+    const SHOWN: usize = 8;
+    let more = match cases.clone().count().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("the cases are {}{more}", quoted_list(cases.take(SHOWN)))
 }
 
 /// A package with its suites loaded.

@@ -29,15 +29,16 @@ agents:
 fn recorded_tools() -> Value {
     json!([
         {
-            "name": "find_order", "server": "desk", "description": "Finds an order.\nBy its number.", "read_only": true,
+            "name": "find_order", "server": "desk", "description": "Finds an order.\nBy its number.",
+            "read_only": true, "annotations": { "readOnlyHint": true },
             "input_schema": { "type": "object", "properties": { "order": { "type": "integer" } }, "required": ["order"] },
         },
         {
-            "name": "cancel_order", "server": "desk", "description": "Cancels an order.",
+            "name": "cancel_order", "server": "desk", "description": "Cancels an order.", "annotations": {},
             "input_schema": { "type": "object", "properties": {
                 "order": { "type": "integer" }, "reason": { "type": "string" } }, "required": ["order"] },
         },
-        { "name": "audit", "server": "desk", "description": "Lists changes.", "input_schema": { "type": "object" } },
+        { "name": "audit", "server": "desk", "description": "Lists changes.", "annotations": {}, "input_schema": { "type": "object" } },
         { "name": "think", "description": "Thinks.", "input_schema": { "type": "object" } },
     ])
 }
@@ -608,4 +609,94 @@ fn a_call_without_a_server_is_of_the_server_whose_tool_was_listed() {
         ),
         "{said}"
     );
+}
+
+/// What a call that worked was refused for before says nothing of another reason.
+#[test]
+fn a_call_that_worked_breaks_where_it_is_refused_for_another_reason() {
+    let taken = [call(Some("desk"), "find_order", json!({ "order": "A-7" }))];
+    let mut failed = run(Some(recorded_tools()), &taken);
+    failed["trace"]["tool_results"][0]["is_error"] = true.into();
+    let worked = folder(&[run(Some(recorded_tools()), &taken)]);
+    let failed = folder(&[failed]);
+    let mut tools = same_tools();
+    contract(&worked, "desk", &tools, &[]).exits(0);
+    tools[0]["inputSchema"]["properties"]["order"] =
+        json!({ "type": "string", "pattern": "^[0-9]+$" });
+    contract(&worked, "desk", &tools, &[]).exits(1);
+    contract(&failed, "desk", &tools, &[]).exits(0);
+}
+
+#[test]
+fn annotations_that_were_never_recorded_are_noted() {
+    let note = "note: some recordings list tools without their annotations";
+    let mut tools = recorded_tools();
+    let folder_of = |tools: &Value| folder(&[run(Some(tools.clone()), &[])]);
+    let said = contract(&folder_of(&tools), "desk", &same_tools(), &[]).exits(0);
+    assert!(!said.stdout.contains(note), "{said}");
+    tools[0].as_object_mut().unwrap().remove("annotations");
+    let said = contract(&folder_of(&tools), "desk", &same_tools(), &[]).exits(0);
+    assert!(said.stdout.contains(note), "{said}");
+}
+
+#[test]
+fn a_name_that_no_case_has_is_answered_with_those_that_there_are() {
+    let folder = folder(&runs());
+    let said = contract(&folder, "desk", &same_tools(), &["zzz"]).exits(3);
+    assert!(
+        said.stderr.contains("no case is named so: zzz")
+            && said.stderr.contains("help: the cases are `"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_list_of_tools_that_cannot_be_read_says_which_tool() {
+    let folder = folder(&runs());
+    let asked = |tools: &Value| {
+        let started = std::time::Instant::now();
+        let program = server(tools);
+        let arguments = ["contract", "--", "python3", "-c", &program];
+        let said = mcptest(folder.path(), &arguments).exits(2);
+        assert!(started.elapsed().as_secs() < 30, "it waited for the limit");
+        said.stderr
+    };
+    let schema = json!({ "type": "object" });
+    let without = json!([{ "name": "a", "inputSchema": schema }, { "name": "find_order" }]);
+    let said = asked(&without);
+    assert!(
+        said.contains("its tool `find_order` has no `inputSchema`"),
+        "{said}"
+    );
+    let wrong =
+        json!([{ "name": "a", "inputSchema": schema }, { "name": "b", "inputSchema": "x" }]);
+    let said = asked(&wrong);
+    assert!(
+        said.contains("the `inputSchema` of its tool `b` is no object"),
+        "{said}"
+    );
+    let mut deep = schema;
+    for _ in 0..200 {
+        deep = json!({ "type": "object", "properties": { "a": deep } });
+    }
+    let said =
+        asked(&json!([{ "name": "a", "inputSchema": deep }, { "name": "b", "inputSchema": {} }]));
+    assert!(said.contains("nested too deep to be read"), "{said}");
+}
+
+/// A run that names the server of one call may have left it out of another.
+#[test]
+fn a_removed_tool_that_was_called_without_a_server_is_no_pass() {
+    let calls = [
+        call(Some("desk"), "find_order", json!({ "order": 7 })),
+        call(None, "refund", json!({})),
+    ];
+    let folder = folder(&[run(None, &calls)]);
+    let said = contract(&folder, "desk", &same_tools(), &[]).exits(3);
+    assert!(
+        said.stdout
+            .contains("cannot tell: the server does not have the tool `refund`"),
+        "{said}"
+    );
+    contract(&folder, "desk", &same_tools(), &["--without", "refund"]).exits(0);
 }

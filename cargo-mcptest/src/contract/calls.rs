@@ -67,7 +67,7 @@ impl Held {
             }
             let form = run.offered.as_ref().and_then(|it| it.get(&tool.name));
             let (before, errors): (Vec<_>, Vec<_>) = {
-                let refused = RefusedBefore::of(&call.args, form, tool);
+                let refused = RefusedBefore::of(call, form, tool);
                 errors.iter().partition(|error| refused.has(error))
             };
             let (redacted, errors): (Vec<_>, Vec<_>) =
@@ -122,33 +122,39 @@ impl Held {
 enum RefusedBefore {
     /// All that can be refused: the schema is the same, or the arguments are no object.
     All,
-    /// These arguments, by what kind of finding it is.
-    Arguments(Vec<(FindingKind, String)>),
+    /// These arguments, by what kind of finding it is, and why where that counts.
+    Arguments(Vec<(FindingKind, String, Option<String>)>),
+    /// The same of a call that worked: the tool took it all the same. What is refused for another reason is new.
+    Taken(Vec<(FindingKind, String, Option<String>)>),
 }
 
 impl RefusedBefore {
-    fn of(args: &Value, form: Option<&ToolForm>, tool: &LiveTool) -> Self {
-        let Some(form) = form.filter(|_| args.is_object()) else {
-            return if args.is_object() {
-                Self::Arguments(Vec::new())
-            } else {
+    fn of(call: &RecordedCall, form: Option<&ToolForm>, tool: &LiveTool) -> Self {
+        let args = &call.args;
+        let is_same = form.and_then(|form| form.is_same(tool)) == Some(true);
+        let known = form.filter(|form| args.is_object() || call.worked && form.schema.is_some());
+        let Some(form) = known.filter(|_| !is_same) else {
+            return if is_same || !args.is_object() {
                 Self::All
+            } else {
+                Self::Arguments(Vec::new())
             };
         };
-        if form.is_same(tool) == Some(true) {
-            return Self::All;
-        }
+        let of = if call.worked {
+            Self::Taken
+        } else {
+            Self::Arguments
+        };
         if let Some(schema) = &form.schema {
             let Ok(schema) = compiled(schema) else {
                 return Self::Arguments(Vec::new());
             };
-            let errors = schema.iter_errors(args).map(|error| read(&error));
-            return Self::Arguments(errors.map(|(kind, argument, _)| (kind, argument)).collect());
+            return of(schema.iter_errors(args).map(|error| read(&error)).collect());
         }
         let arguments = form.arguments().unwrap_or_default();
         let required = arguments.into_iter().filter(|it| it.is_required);
-        let required = required.map(|argument| (FindingKind::Required, argument.name));
-        Self::Arguments(required.collect())
+        let required = required.map(|argument| (FindingKind::Required, argument.name, None));
+        of(required.collect())
     }
 
     fn has(&self, error: &ValidationError<'_>) -> bool {
@@ -156,8 +162,10 @@ impl RefusedBefore {
             Self::All => true,
             Self::Arguments(refused) => {
                 let (kind, argument, _) = read(error);
-                refused.contains(&(kind, argument))
+                let mut refused = refused.iter();
+                refused.any(|before| (before.0, &before.1) == (kind, &argument))
             }
+            Self::Taken(refused) => refused.contains(&read(error)),
         }
     }
 }

@@ -91,6 +91,11 @@ impl ToolForm {
         self.schema.is_some() || self.line.is_some()
     }
 
+    /// Whether other annotations would be seen.
+    pub(super) fn says_annotations(&self) -> bool {
+        self.annotations.is_some()
+    }
+
     /// Whether another description would be seen.
     pub(super) fn says_description(&self) -> bool {
         self.description.is_some() || self.digest.is_some()

@@ -300,6 +300,12 @@ impl Differences {
                     .to_owned(),
             );
         }
+        if forms().any(|form| !form.says_annotations()) {
+            self.notes.push(
+                "some recordings list tools without their annotations: annotations that are others are not seen there"
+                    .to_owned(),
+            );
+        }
     }
 }
 

@@ -105,12 +105,10 @@ impl OwnRecordings {
         for call in &run.calls {
             let tool = owner.tool(&call.tool);
             let is_own = offered.as_ref().is_some_and(|own| own.contains_key(&tool));
-            let mut listed = run.offered.iter().flatten();
-            let is_listed = listed.any(|listed| listed.tool == call.tool);
-            // A list that names this server says of each of its tools whose it is.
+            // A list that names this server has all of its tools.
             let whose = match owner.whose(&call.server, &call.tool, calls_it) {
                 Whose::Unknown if is_own => Whose::Own,
-                Whose::Unknown if is_listed && lists_it => Whose::Others,
+                Whose::Unknown if lists_it => Whose::Others,
                 whose => whose,
             };
             match whose {
@@ -147,7 +145,7 @@ impl Owner<'_> {
         if self.live.has(&self.tool(tool)) {
             Whose::Own
         } else if is_named {
-            Whose::Others
+            Whose::Unknown
         } else if self.takes_unnamed {
             Whose::Own
         } else {

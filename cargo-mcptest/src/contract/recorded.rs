@@ -51,6 +51,8 @@ pub(super) struct RecordedCall {
     pub(super) args: Value,
     /// Whether the recording has its result, and that is an error.
     pub(super) failed: bool,
+    /// Whether the recording has its result, and that is none.
+    pub(super) worked: bool,
 }
 
 impl Recordings {
@@ -124,6 +126,7 @@ fn runs(opened: &Opened, agent: &AgentTest<'_>) -> Result<Option<Vec<Run>>, Fail
 
 impl RecordedRun {
     fn of(run: &Run) -> Self {
+        let tells_errors = run.trace.errors_unknown() == 0;
         let calls = run.trace.tool_calls.iter().enumerate();
         let calls = calls.map(|(index, call)| {
             let (server, tool) = of_one_name(&call.server, &call.name);
@@ -133,6 +136,7 @@ impl RecordedRun {
                 tool,
                 args: call.args.clone().into_value(),
                 failed: run.result_of(index).is_some_and(|result| result.is_error),
+                worked: tells_errors && run.result_of(index).is_some_and(|result| !result.is_error),
             }
         });
         Self {

@@ -66,7 +66,15 @@ pub(super) fn ask(contract: &Contract) -> Result<LiveServer, Failure> {
 
 async fn over_stdio(contract: &Contract) -> Result<LiveServer, Failure> {
     let (mut process, transport) = ServerProcess::start(&contract.command)?;
-    let asked = asked(().serve(transport), contract.limit()).await;
+    let too_deep = process.too_deep();
+    let asked = tokio::select! {
+        asked = asked(().serve(transport), contract.limit()) => asked,
+        () = too_deep.notified() => Err(
+            "answered with a message that is nested too deep to be read, as a schema of one of its tools may be: at most 127 \
+             levels can be read"
+                .to_owned(),
+        ),
+    };
     match asked {
         Ok(server) => {
             process.end().await;
@@ -221,8 +229,11 @@ async fn list(client: &Client) -> Result<Vec<LiveTool>, String> {
         let page = match client.send_request(request).await {
             Ok(ServerResult::ListToolsResult(page)) => page,
             Ok(other) => {
-                let shown = serde_json::to_value(other).unwrap_or_default().to_string();
-                let shown = shortened(&shown);
+                let answer = serde_json::to_value(other).unwrap_or_default();
+                if let Some(why) = wrong_tool(&answer) {
+                    return Err(why);
+                }
+                let shown = shortened(&answer.to_string());
                 return Err(format!(
                     "it answered `tools/list` with what is no list of tools: {shown}"
                 ));
@@ -251,6 +262,24 @@ async fn list(client: &Client) -> Result<Vec<LiveTool>, String> {
             Some(_) => {}
         }
     }
+}
+
+/// What is wrong with the first tool of a list that is not one of MCP.
+fn wrong_tool(answer: &Value) -> Option<String> {
+    let mut tools = (1..).zip(answer["tools"].as_array()?);
+    tools.find_map(|(place, tool)| {
+        let Some(name) = tool["name"].as_str() else {
+            return Some(format!("tool {place} of its list has no `name`"));
+        };
+        let name = escape_line(name);
+        match tool.get("inputSchema") {
+            None => Some(format!("its tool `{name}` has no `inputSchema`")),
+            Some(schema) if !schema.is_object() => Some(format!(
+                "the `inputSchema` of its tool `{name}` is no object"
+            )),
+            Some(_) => None,
+        }
+    })
 }
 
 impl LiveTool {

@@ -8,8 +8,10 @@ use std::time::Duration;
 use mcptest_session::process::Running;
 use rmcp::RoleClient;
 use rmcp::transport::async_rw::AsyncRwTransport;
-use tokio::io::{AsyncBufReadExt as _, BufReader};
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -25,13 +27,18 @@ const LAST_WORDS: Duration = Duration::from_millis(300);
 const LAST_ORDERS: Duration = Duration::from_secs(2);
 
 /// The messages of a program.
-type ProgramTransport = AsyncRwTransport<RoleClient, ChildStdout, ChildStdin>;
+type ProgramTransport = AsyncRwTransport<RoleClient, DuplexStream, ChildStdin>;
+
+/// How much of what a program says may wait to be read, in bytes.
+const WAITING: usize = 64 * 1024;
 
 /// A server that runs. The server ends when this is dropped, and when this process ends.
 pub(super) struct ServerProcess {
     running: Running,
     errors: Arc<Mutex<VecDeque<String>>>,
     listener: Option<JoinHandle<()>>,
+    /// A message came that no reader of JSON takes.
+    too_deep: Arc<Notify>,
 }
 
 impl ServerProcess {
@@ -58,12 +65,21 @@ impl ServerProcess {
         let errors = Arc::<Mutex<VecDeque<String>>>::default();
         let stderr = child.stderr().take();
         let listener = stderr.map(|stderr| tokio::spawn(listen(stderr, Arc::clone(&errors))));
+        let too_deep = Arc::<Notify>::default();
+        let (said, heard) = tokio::io::duplex(WAITING);
+        tokio::spawn(pass_on(stdout, said, Arc::clone(&too_deep)));
         let process = Self {
             running,
             errors,
             listener,
+            too_deep,
         };
-        Ok((process, AsyncRwTransport::new(stdout, stdin)))
+        Ok((process, AsyncRwTransport::new(heard, stdin)))
+    }
+
+    /// Tells of a message that is nested too deep: whoever waits for an answer would wait for ever.
+    pub(super) fn too_deep(&self) -> Arc<Notify> {
+        Arc::clone(&self.too_deep)
     }
 
     /// Lets the server end by itself, and kills it otherwise.
@@ -100,6 +116,22 @@ impl ServerProcess {
             message.push_str(&format!("; on standard error:\n{}", errors.join("\n")));
         }
         Failure::new(message).help("the command after `--` starts a server that speaks MCP over its standard streams, as a client's configuration has it")
+    }
+}
+
+/// Passes on what a program says, line by line, and tells of a message that is nested too deep to be read.
+async fn pass_on(stdout: ChildStdout, mut to: DuplexStream, too_deep: Arc<Notify>) {
+    let mut lines = BufReader::new(stdout);
+    let mut line = Vec::new();
+    while let Ok(1..) = lines.read_until(b'\n', &mut line).await {
+        let read = serde_json::from_slice::<Value>(&line);
+        if read.is_err_and(|error| error.to_string().starts_with("recursion limit")) {
+            too_deep.notify_one();
+        }
+        if to.write_all(&line).await.is_err() {
+            return;
+        }
+        line.clear();
     }
 }
 
