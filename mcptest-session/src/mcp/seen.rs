@@ -1,6 +1,6 @@
 //! What went by at MCP servers.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// What went by at the MCP servers of a session, in the order in which it was asked.
 #[derive(Debug, Clone, Default)]
@@ -74,12 +74,25 @@ impl Seen {
         listed.filter_map(|(server, tool)| Some((server, tool["name"].as_str()?)))
     }
 
-    /// Whether a tool only reads, where its server says so.
+    /// What the server says of a tool beside what a model sees: its title and its hints. It is empty where the server
+    /// says nothing, and `None` where the server did not list the tool.
     #[must_use]
-    pub fn reads_only(&self, server: &str, tool: &str) -> Option<bool> {
+    pub fn annotations(&self, server: &str, tool: &str) -> Option<Map<String, Value>> {
+        const KEPT: [&str; 5] = [
+            "title",
+            "readOnlyHint",
+            "destructiveHint",
+            "idempotentHint",
+            "openWorldHint",
+        ];
         let mut listed = self.listed();
-        let found = listed.find(|(own, listed)| *own == server && listed["name"] == tool);
-        found?.1["annotations"]["readOnlyHint"].as_bool()
+        let (_, found) = listed.find(|(own, listed)| *own == server && listed["name"] == tool)?;
+        let said = &found["annotations"];
+        let kept = KEPT.into_iter().filter_map(|key| {
+            let value = said.get(key).filter(|value| !value.is_null())?;
+            Some((key.to_owned(), value.clone()))
+        });
+        Some(kept.collect())
     }
 
     /// The tools as the servers listed them.
@@ -182,5 +195,29 @@ mod tests {
         assert_eq!(seen.meant("b__find"), Some(("b", "find")));
         assert_eq!(seen.meant("find"), None);
         assert_eq!(seen.meant("other"), None);
+    }
+
+    #[test]
+    fn the_hints_and_the_title_of_a_listed_tool_are_kept() {
+        let tools = json!({ "tools": [
+            { "name": "find", "annotations": { "title": "Find", "readOnlyHint": true, "destructiveHint": false,
+                "idempotentHint": true, "openWorldHint": null, "vendor": 7 } },
+            { "name": "put" },
+        ] });
+        let answer = SeenAnswer {
+            server: "a".to_owned(),
+            method: "tools/list".to_owned(),
+            params: Value::Null,
+            result: Some(tools),
+            error: None,
+        };
+        let seen = Seen {
+            answers: vec![answer],
+            ..Seen::default()
+        };
+        let of = |server, tool| seen.annotations(server, tool).map(Value::Object);
+        let kept = json!({ "title": "Find", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true });
+        assert_eq!(of("a", "find"), Some(kept));
+        assert_eq!((of("a", "put"), of("b", "find")), (Some(json!({})), None));
     }
 }

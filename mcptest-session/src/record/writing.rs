@@ -214,13 +214,17 @@ impl<'o> Writing<'o> {
     pub(super) fn tool(&self, tool: &Tool) -> Value {
         let (server, name) = self.split_name(&tool.name);
         let mcp = &self.options.mcp;
-        let reads_only = server.and_then(|server| mcp.reads_only(server, name));
+        let annotations = server.and_then(|server| mcp.annotations(server, name));
+        let reads_only = annotations
+            .as_ref()
+            .and_then(|said| said.get("readOnlyHint")?.as_bool());
         let mut written = json!({ "name": name });
         let optional = [
             ("server", server.map(Value::from)),
             ("description", tool.description.clone().map(Value::from)),
             ("input_schema", tool.schema.clone()),
             ("read_only", reads_only.map(Value::from)),
+            ("annotations", annotations.map(Value::Object)),
         ];
         for (key, value) in optional {
             if let Some(value) = value {

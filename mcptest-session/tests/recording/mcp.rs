@@ -369,6 +369,7 @@ fn a_call_at_a_server_is_that_of_the_model_with_its_flag_and_result() {
         (&tool["name"], &tool["server"], &tool["read_only"]),
         (&json!("get_count"), &json!("own"), &json!(true))
     );
+    assert_eq!(tool["annotations"]["readOnlyHint"], true);
     let mcp = &run.cassette["session"]["mcp"][0];
     assert_eq!(mcp["server"], "own");
     // What the model calls them, where the trace has other names.
