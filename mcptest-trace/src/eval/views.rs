@@ -47,7 +47,7 @@ pub enum Encoding {
     Invisible,
     /// Another form of the same signs in Unicode: a letter and its accent apart, letters of full width.
     Unicode,
-    /// Words joined by underscores.
+    /// Words joined by underscores or capitals.
     Joined,
     /// A line break inside a value.
     Lines,

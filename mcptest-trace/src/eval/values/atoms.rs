@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::whole::in_word;
-use super::codes::is_shared;
+use super::codes::{is_shared, is_shared_file};
 use super::dates::{self, Date};
 use super::words::is_year;
 use super::{Kind, Value, key};
@@ -13,6 +13,9 @@ pub(super) const DIGITS: usize = 4;
 
 /// The fewest signs of an identifier: `mp3` and `B22` are in many texts.
 const SHORTEST: usize = 4;
+
+/// The fewest signs of an identifier that is the same without its dashes.
+const DASHED: usize = 6;
 
 /// How many pieces of an identifier are taken together.
 const PIECES: usize = 8;
@@ -161,6 +164,9 @@ fn atom(text: &str, start: usize, in_address: bool, found: &mut Vec<Value>) {
     } else if let Some(date) = Date::in_digits(text) {
         dates::push(date, start..start + 10, found);
     } else if is_dotted(text) {
+        if is_shared_file(text) {
+            return;
+        }
         let kind = if in_address { Kind::Part } else { Kind::Whole };
         let bare = text
             .get(4..)
@@ -174,6 +180,15 @@ fn atom(text: &str, start: usize, in_address: bool, found: &mut Vec<Value>) {
             push(key(text), all.clone(), Kind::Whole);
         }
         let joined = text.replace('-', "");
+        let digits = text.bytes().filter(u8::is_ascii_digit).count();
+        // A dash inside an identifier is often left out.
+        if joined.len() != text.len()
+            && joined.len() >= DASHED
+            && digits >= DIGITS
+            && is_identifier(text)
+        {
+            push(key(&joined), all.clone(), Kind::Whole);
+        }
         if joined.len() == 32 && joined.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             push(key(&joined), all, Kind::Whole);
         } else if let Some(amount) = money(text) {

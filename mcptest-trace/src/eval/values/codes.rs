@@ -27,9 +27,15 @@ pub(super) fn is_shared(text: &str) -> bool {
         let letters = piece.trim_start_matches(|sign: char| sign.is_ascii_digit());
         let digits = piece.len() - letters.len();
         let plain = letters.chars().all(char::is_alphabetic);
-        plain && (digits == 0 || digits <= 4 && letters.len() <= 2)
+        let is_day = digits == 8 && piece.starts_with("20") && letters.is_empty();
+        plain && (digits == 0 || is_day || digits <= 4 && letters.len() <= 2)
     };
     NAMES.contains(name) && is_version(&first[length..]) && pieces.all(is_version)
+}
+
+/// Whether the name of a file or a host is one that any text may have: `README.md`, `Node.js`.
+pub(super) fn is_shared_file(text: &str) -> bool {
+    NAMES.contains(text.to_lowercase().replace('.', "").as_str())
 }
 
 /// Whether a text is a word and its place in a row: `Phase-2`, `top-10`. A code is written in capitals.
@@ -82,6 +88,7 @@ mod tests {
             "Phase-2",
             "top-10",
             "h264",
+            "claude-3-5-sonnet-20241022",
             "HTTP/2",
         ] {
             assert!(is_shared(name), "{name}");
@@ -96,11 +103,14 @@ mod tests {
             "W-77",
             "48213-AB",
             "GB33BUKB20201555",
+            "node_4821",
+            "type-1234",
             "gpt-481516",
             "paypal_7644869",
         ] {
             assert!(!is_shared(identifier), "{identifier}");
         }
+        assert!(is_shared_file("README.md") && !is_shared_file("claude.ai"));
         assert!(is_locale("en-US") && is_locale("pt_BR") && is_locale("zh-Hant-TW"));
         assert!(!is_locale("en") && !is_locale("ab-cd") && !is_locale("W3-US"));
     }

@@ -121,7 +121,7 @@ impl Text<'_> {
         };
         let nearest = near.first();
         let is_field = lead.strip_suffix(':').is_some_and(is_key)
-            && (rest.is_empty() || rest.starts_with([',', '}', ']', '\n', '\r']));
+            && (rest.is_empty() || rest.starts_with([',', ';', '}', ']', '\n', '\r']));
         let is_money = lead.ends_with(CURRENCIES)
             || behind.trim_start().starts_with(CURRENCIES)
             || next.iter().chain(nearest).any(is_money);

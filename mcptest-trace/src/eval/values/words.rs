@@ -63,7 +63,12 @@ pub(in crate::eval) fn words(text: &str) -> Vec<Word> {
 
 /// Whether a word is a number as times and dates have them.
 fn is_of_times(word: &str) -> bool {
-    word.bytes().all(|byte| byte.is_ascii_digit()) && (word.len() <= 2 || is_year(word))
+    let rest = word.trim_start_matches(|sign: char| sign.is_ascii_digit());
+    let digits = word.len() - rest.len();
+    let ends = ["am", "pm", "st", "nd", "rd", "th", "h"];
+    let is_time =
+        (1..=2).contains(&digits) && ends.iter().any(|end| end.eq_ignore_ascii_case(rest));
+    rest.is_empty() && (digits <= 2 || is_year(word)) || is_time
 }
 
 /// Each stretch of so many words. Those of one address are no stretch: an address is a value of its own.

@@ -51,7 +51,7 @@ pub(super) fn composed(text: &str) -> Option<View> {
     (view.text != text).then_some(view)
 }
 
-/// Five words or more that underscores join, set apart.
+/// Five words or more that underscores or capitals join, set apart.
 pub(super) fn apart(text: &str) -> Vec<View> {
     let is_apart = |sign: char| !(sign == '_' || sign.is_alphanumeric());
     let mut at = 0;
@@ -60,16 +60,35 @@ pub(super) fn apart(text: &str) -> Vec<View> {
         at += run.len();
         (start, run.trim_end_matches(is_apart))
     });
-    let joined = runs.filter(|(_, run)| {
-        let words = run.split('_').filter(|word| !word.is_empty());
-        run.contains('_') && words.count() >= WORDS
-    });
-    let views = joined.map(|(start, run)| {
-        let places = (start..start + run.len()).map(|at| at..at + 1);
-        let words = run.replace('_', " ").into_bytes();
-        View::of(Encoding::Joined, words, places.collect())
+    let views = runs.filter_map(|(start, run)| {
+        let mut before = ' ';
+        let begins: Vec<usize> = run
+            .char_indices()
+            .filter_map(|(at, sign)| {
+                let is_first =
+                    sign != '_' && before == '_' || sign.is_uppercase() && before.is_lowercase();
+                before = sign;
+                is_first.then_some(at)
+            })
+            .collect();
+        (begins.len() + 1 >= WORDS).then(|| set_apart(run, start, &begins))
     });
     views.collect()
+}
+
+/// A run with a space before each of these places in the stead of its underscores.
+fn set_apart(run: &str, start: usize, begins: &[usize]) -> View {
+    let (mut words, mut places) = (Vec::new(), Vec::new());
+    for (at, byte) in run.bytes().enumerate() {
+        let place = start + at..start + at + 1;
+        if begins.binary_search(&at).is_ok() && words.last() != Some(&b' ') {
+            words.push(b' ');
+            places.push(place.clone());
+        }
+        words.push(if byte == b'_' { b' ' } else { byte });
+        places.push(place);
+    }
+    View::of(Encoding::Joined, words, places)
 }
 
 #[cfg(test)]
@@ -113,9 +132,10 @@ mod tests {
 
     #[test]
     fn joined_words_are_set_apart() {
-        let views = apart("see all_of_the_secret_pläne.txt, not a_b");
+        let views =
+            apart("see all_of_the_secret_pläne.txt, not a_b, but SeeAllOfMyPläne and camelCase");
         let texts: Vec<&str> = views.iter().map(|view| view.text.as_str()).collect();
-        assert_eq!(texts, ["all of the secret pläne"]);
+        assert_eq!(texts, ["all of the secret pläne", "See All Of My Pläne"]);
         assert_eq!(views[0].place(0..3), 4..7);
     }
 

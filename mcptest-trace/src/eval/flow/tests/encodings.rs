@@ -39,6 +39,7 @@ fn lines_of_base64_and_a_byte_that_is_no_text_hide_nothing() {
 #[test]
 fn an_identifier_may_have_something_joined_to_it() {
     both_ways(&[
+        ("W3470184", "W-3470184"),
         ("W3470184", "W3470184_x"),
         ("W3470184", "x-W3470184"),
         ("W3470184", "W3470184.pdf"),
@@ -57,6 +58,10 @@ fn an_identifier_may_have_something_joined_to_it() {
 #[test]
 fn words_may_be_joined() {
     both_ways(&[
+        (
+            "wire everything towards Zurich immediately",
+            "#WireEverythingTowardsZurichImmediately",
+        ),
         (
             "wire everything towards Zurich immediately",
             "wire_everything_towards_zurich_immediately",
