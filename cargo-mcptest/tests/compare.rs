@@ -28,7 +28,7 @@ const TABLE: [&str; 9] = [
     "all 4 −4.2 points ×1.10 [0.82, 1.47] other p 0.002 no evidence p 0.50",
     "`d_cancel`: new `close` in 6 of 6, lost `cancel`",
     "all 4: a mean drop of 37.9 points would have been noticed",
-    "2 regressed, 1 improved. Exit status 1.",
+    "1 got worse, 1 costs 45% more tokens, 1 calls other tools, 1 got better. Exit status 1.",
 ];
 
 /// The headline, what the sides are, and the table with all below it, from what the command said.
@@ -116,7 +116,7 @@ fn of_runs_that_were_only_added_it_is_said_what_is_compared() {
             folder.write(&path, format!("{run:#}\n"));
         }
     }
-    let note = "a_refund__m: 3 of its 6 recordings are those of the baseline; the other 3 are the candidate";
+    let note = "`a_refund`: 3 of its 6 recordings are those of the baseline; the other 3 are the candidate";
     for format in ["text", "markdown"] {
         let said = mcptest(folder.path(), &["compare", "before", "--format", format]).exits(0);
         let text = words(&said.stdout.replace('\\', ""));
@@ -236,7 +236,7 @@ fn agents_of_one_side_and_of_other_prompts_are_listed() {
     fs::remove_dir_all(folder.at("suites/cassettes/b_search__m")).unwrap();
     folder.write(
         "before/cassettes/old__m/run-1.json",
-        run("old", "x", 1, true, "go").to_string(),
+        run("old", "x", 1, true, "stay").to_string(),
     );
     for number in 1..=6 {
         let run = run("c_book", "book", 1500 + number, false, "go\naway");
@@ -247,15 +247,15 @@ fn agents_of_one_side_and_of_other_prompts_are_listed() {
     }
     let said = mcptest(folder.path(), &["compare", "before"]).exits(3);
     for line in [
-        "new: a_refund__m\n",
-        "gone: b_search__m\ndropped: old__m\n",
+        "new: `a_refund`\n",
+        "gone: `b_search`\ndropped: `old`\n",
         "cannot tell: 1 agent has no runs any more, so nothing shows that it did not get worse.\n",
-        "not comparable: c_book__m\n  baseline: recorded with another prompt\n  -go\n  -away\n  +go\n",
+        "not comparable: `c_book`\n  baseline: recorded with another prompt\n  -go\n  -away\n  +go\n",
     ] {
         assert!(said.stdout.contains(line), "{line} in\n{said}");
     }
     assert!(words(&said.stdout).starts_with(
-            "The agent that is compared is not shown to be worse, 1 calls other tools (`d_cancel`), 1 is new, \
+            "It cannot be told whether the agent got worse, 1 calls other tools (`d_cancel`), 1 is new, \
              1 is without runs now, 1 is no longer asked for, 1 is not comparable."
         ), "{said}");
 }
@@ -309,11 +309,11 @@ fn another_model_is_compared_when_it_is_asked_for() {
     assert!(
         apart
             .stdout
-            .contains("new: a_refund__m, b_search__m, c_book__m, d_cancel__m\n"),
+            .contains("not comparable: `a_refund`\n  the baseline has it with the model old; `--across-models` compares the two\n"),
         "{apart}"
     );
+    assert!(!apart.stdout.contains("dropped"), "{apart}");
     let hint = "has recordings of them by another model: `--across-models` compares those";
-    assert!(words(&apart.stdout).contains(hint), "{apart}");
     let back = mcptest(folder.path(), &["compare", ".", "before"]).exits(3);
     assert!(
         back.stdout.contains("the candidate before") && words(&back.stdout).contains(hint),
@@ -372,7 +372,7 @@ fn what_cannot_be_compared_is_told() {
     assert!(
         nothing.stdout.ends_with(
             "cannot tell: no agent has comparable runs on both sides. Exit status 3.\n\
-             the baseline src has no recording that an agent test asks for; looked for Refund_agent__gpt-5\n"
+             the baseline src has no recording that an agent test asks for; looked for files named\n  `Refund_agent__gpt-5`\n"
         ),
         "{nothing}"
     );
@@ -405,8 +405,9 @@ fn an_agent_has_the_margin_that_its_suite_gives_it() {
     let said = mcptest(folder.path(), &["compare", "before"]).exits(1);
     assert!(!said.stdout.contains("same          regressed"), "{said}");
     assert!(
-        said.stdout
-            .contains("\n1 regressed, 1 improved. Exit status 1.\n"),
+        said.stdout.contains(
+            "\n1 costs 45% more tokens, 1 calls other tools, 1 got better. Exit status 1.\n"
+        ),
         "{said}"
     );
 }

@@ -53,7 +53,7 @@ fn a_choice_of_a_baselines_runs_is_no_sample() {
         forget(&folder, kept + 1..=20);
         let gone = 20 - kept;
         let told =
-            format!("a_refund__m: {gone} of 20 recordings of the baseline are gone; {CHOSEN}");
+            format!("`a_refund`: {gone} of 20 recordings of the baseline are gone; {CHOSEN}");
         for asked in [
             &["before"][..],
             &["before", "--require", "not_worse"],
@@ -97,7 +97,7 @@ fn a_choice_of_lines_is_seen_in_results_too() {
     assert!(said.stdout.contains("all unchanged"), "{said}");
     write(format!("{}{}", lines(4..=4), lines(2..=2)));
     let said = mcptest(folder.path(), &["compare", "results"]).exits(3);
-    let told = format!("a_refund__m: 4 of 6 recordings of the baseline are gone; {CHOSEN}");
+    let told = format!("`a_refund`: 4 of 6 recordings of the baseline are gone; {CHOSEN}");
     assert!(flat(&said.stdout).contains(&told), "{said}");
     write(format!("{}\n", lines(1..=12)));
     let said = mcptest(folder.path(), &["compare", "results"]).exits(0);
@@ -110,7 +110,7 @@ fn a_choice_of_lines_is_seen_in_results_too() {
 fn new_runs_beside_a_choice_of_old_ones_hold_nothing() {
     for (passes, status, verdict) in [
         (true, 3, "cannot tell: of 1 agent only a choice"),
-        (false, 1, "1 regressed"),
+        (false, 1, "1 got worse. Exit status 1"),
     ] {
         let folder = one_agent(20, 0);
         forget(&folder, 2..=20);
@@ -121,7 +121,7 @@ fn new_runs_beside_a_choice_of_old_ones_hold_nothing() {
         }
         let said = mcptest(folder.path(), &["compare", "before"]).exits(status);
         let (above, below) = said.stdout.split_once(verdict).unwrap();
-        let told = format!("a_refund__m: 19 of 20 recordings of the baseline are gone; {CHOSEN}");
+        let told = format!("`a_refund`: 19 of 20 recordings of the baseline are gone; {CHOSEN}");
         assert!(flat(above).contains(&told), "{said}");
         assert!(
             below.contains("1 of its 20 recordings are those of the baseline"),
@@ -177,6 +177,6 @@ fn recordings_that_are_gone_are_told() {
     }
     fs::remove_dir_all(folder.at("suites/cassettes/a_refund__m")).unwrap();
     let said = mcptest(folder.path(), &["compare", "before"]).exits(3);
-    let told = "unchanged: b_search__m, c_book__m, d_cancel__m\ngone: a_refund__m\ncannot tell: 1 agent has no runs";
+    let told = "unchanged: `b_search`, `c_book`, `d_cancel`\ngone: `a_refund`\ncannot tell: 1 agent has no runs";
     assert!(said.stdout.contains(told), "{said}");
 }

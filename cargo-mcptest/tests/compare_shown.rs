@@ -87,7 +87,7 @@ fn time_is_a_cost_where_one_machine_recorded_both_sides() {
         let told = words(&said.stdout);
         let now = machine.map_or("a machine that is not told", |_| "`laptop`");
         let not_compared = format!(
-            "time is not compared, as they were recorded on `ci-1` before and on {now} now: a_refund__m, b_search__m, c_book__m, d_cancel__m"
+            "time is not compared, as they were recorded on `ci-1` before and on {now} now: `a_refund`, `b_search`, `c_book`, `d_cancel`"
         );
         assert!(told.contains(&not_compared), "{said}");
         let only = [&arguments[..], &["--fail-on", "cost"]].concat();

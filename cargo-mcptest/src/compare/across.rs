@@ -1,78 +1,160 @@
 //! The recordings of an agent below a folder, whatever the model.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
 
 use mcptest::judge::AgentTest;
 use mcptest::trace::{Run, read_runs};
 use mcptest_suite::{cassette_slug, quoted_list, shown_path};
 
+use super::side::places;
 use crate::failure::Failure;
 use crate::files::files;
+use crate::judging::Opened;
 
-/// The stems of all recordings below a folder, each with its files in the order of the runs.
-pub(super) fn stems(folder: &Path) -> BTreeMap<String, Vec<PathBuf>> {
-    let mut stems: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
-    for path in files(folder, &["json", "jsonl"], &["target", "src"]) {
-        let own = path.file_stem();
-        let above = path.parent().and_then(Path::file_name);
-        // A stem is an agent and a model.
-        let stem = [own, above].into_iter().flatten().find_map(|name| {
-            let name = name.to_string_lossy();
-            name.contains("__").then(|| name.into_owned())
-        });
-        if let Some(stem) = stem {
-            stems.entry(stem).or_default().push(path);
+/// A folder of recordings without what is in it and belongs to others.
+#[derive(Debug, Clone)]
+pub(super) struct RecordingsFolder<'a> {
+    pub(super) folder: &'a Path,
+    /// The package, whose folder this one is laid out as.
+    pub(super) package: &'a PackageLayout,
+    /// The folder of the other side.
+    pub(super) other_side: Option<&'a Path>,
+    /// Folders of packages that are nested in the package, from its own.
+    pub(super) nested: &'a BTreeSet<PathBuf>,
+}
+
+/// Where a package has recordings.
+#[derive(Debug, Clone)]
+pub(super) struct PackageLayout {
+    folder: PathBuf,
+    /// Its places, from its folder.
+    places: Vec<PathBuf>,
+}
+
+impl PackageLayout {
+    pub(super) fn of(opened: &Opened) -> Self {
+        let roots = opened.package.roots.iter().cloned();
+        let plain = |place: PathBuf| -> PathBuf {
+            let parts = place.components();
+            parts.filter(|part| *part != Component::CurDir).collect()
+        };
+        let all = roots
+            .chain(places(opened))
+            .chain([PathBuf::from("cassettes")]);
+        Self {
+            folder: opened.package.folder.clone(),
+            places: all.map(plain).collect(),
         }
     }
-    for files in stems.values_mut() {
-        // `run-2` before `run-10`.
-        files.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
+
+    /// Whether recordings of the package may lie there, from its folder: the recordings themselves, or a folder
+    /// of them, may take the place of the package's.
+    fn has(&self, path: &Path) -> bool {
+        path.components().count() <= 2 || self.places.iter().any(|place| path.starts_with(place))
     }
-    stems
 }
 
-/// The agent of a stem.
-pub(super) fn agent_of(stem: &str) -> &str {
-    stem.split("__").next().unwrap_or_default()
-}
-
-/// Whether a folder has recordings of agents, told by their stems, by another model.
-pub(super) fn has_another_model(agents: &[String], folder: &Path) -> bool {
-    let stems = stems(folder);
-    let wanted = |stem: &String| agents.iter().any(|agent| agent_of(agent) == agent_of(stem));
-    stems.keys().any(wanted)
-}
-
-/// The runs of an agent with its own model, else with the only other one that it has there.
-pub(super) fn runs(agent: &AgentTest<'_>, folder: &Path) -> Result<Option<Vec<Run>>, Failure> {
-    let failed = |why: String| Failure::new(format!("{}: {why}", agent.case()));
-    if let Some(runs) = agent.runs_in(folder).map_err(failed)? {
-        return Ok(Some(runs));
+impl RecordingsFolder<'_> {
+    /// The stems of all recordings, each with its files in the order of the runs.
+    pub(super) fn stems(&self) -> BTreeMap<String, Vec<PathBuf>> {
+        let mut stems: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+        let mut packages = BTreeMap::new();
+        for path in files(self.folder, &["json", "jsonl"], &["target", "src"]) {
+            let own = path.file_stem();
+            let above = path.parent().and_then(Path::file_name);
+            // A stem is an agent and a model.
+            let stem = [own, above].into_iter().flatten().find_map(|name| {
+                let name = name.to_string_lossy();
+                name.contains("__").then(|| name.into_owned())
+            });
+            if let Some(stem) = stem
+                && !self.is_of_others(&path, &mut packages)
+            {
+                stems.entry(stem).or_default().push(path);
+            }
+        }
+        for files in stems.values_mut() {
+            // `run-2` before `run-10`.
+            files.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
+        }
+        stems
     }
-    let beginning = format!("{}__", cassette_slug(&agent.agent().name.value));
-    let mut found = stems(folder);
-    found.retain(|stem, _| stem.starts_with(&beginning));
-    if found.len() > 1 {
-        let several = quoted_list(found.keys().map(String::as_str));
-        return Err(
-            failed(format!("there are recordings of several models: {several}"))
-                .help("name a folder that has those of one"),
-        );
-    }
-    let Some((_, files)) = found.pop_first() else {
-        return Ok(None);
-    };
-    let files: Vec<(PathBuf, String)> = files
-        .into_iter()
-        .map(|path| {
-            let shown = shown_path(path.strip_prefix(folder).unwrap_or(&path));
-            (path, shown)
+
+    /// Whether a file is of the other side, or of a package that is nested in this one. What is known of folders
+    /// is kept.
+    fn is_of_others(&self, path: &Path, packages: &mut BTreeMap<PathBuf, bool>) -> bool {
+        let below = path.strip_prefix(self.folder).unwrap_or(path);
+        if !self.package.has(below) {
+            return true;
+        }
+        let is_below = |other: &Path| other != self.folder && other.starts_with(self.folder);
+        let other = self.other_side.filter(|other| is_below(other));
+        if other.is_some_and(|other| path.starts_with(other)) {
+            return true;
+        }
+        let above = path.ancestors().skip(1);
+        let mut inside = above.take_while(|above| *above != self.folder);
+        inside.any(|above| {
+            let known = packages.entry(above.to_owned());
+            *known.or_insert_with(|| self.is_package(above))
         })
-        .collect();
-    let runs = read_runs(&files).map_err(|errors| {
-        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        failed(errors.join("\n"))
-    })?;
-    Ok(Some(runs))
+    }
+
+    /// Whether a folder is that of a package, here or in the package as it is now.
+    fn is_package(&self, folder: &Path) -> bool {
+        let Ok(below) = folder.strip_prefix(self.folder) else {
+            return false;
+        };
+        let now = self.package.folder.join(below);
+        let manifests = [folder, &now].map(|folder| folder.join("Cargo.toml"));
+        self.nested.contains(below) || manifests.iter().any(|manifest| manifest.is_file())
+    }
+
+    /// Whether there are recordings of agents, told by their stems, by another model.
+    pub(super) fn has_another_model(&self, agents: &[String]) -> bool {
+        let stems = self.stems();
+        let wanted = |stem: &String| agents.iter().any(|agent| agent_of(agent) == agent_of(stem));
+        stems.keys().any(wanted)
+    }
+
+    /// The runs of an agent with its own model, else with the only other one that it has there.
+    pub(super) fn runs(&self, agent: &AgentTest<'_>) -> Result<Option<Vec<Run>>, Failure> {
+        let failed = |why: String| Failure::new(format!("{}: {why}", agent.case()));
+        if let Some(runs) = agent.runs_in(self.folder).map_err(failed)? {
+            return Ok(Some(runs));
+        }
+        let beginning = format!("{}__", cassette_slug(&agent.agent().name.value));
+        let mut found = self.stems();
+        found.retain(|stem, _| stem.starts_with(&beginning));
+        if found.len() > 1 {
+            let several = quoted_list(found.keys().map(String::as_str));
+            return Err(
+                failed(format!("there are recordings of several models: {several}"))
+                    .help("name a folder that has those of one"),
+            );
+        }
+        let Some((_, files)) = found.pop_first() else {
+            return Ok(None);
+        };
+        self.read(&files).map(Some).map_err(failed)
+    }
+
+    /// The runs of some files.
+    pub(super) fn read(&self, files: &[PathBuf]) -> Result<Vec<Run>, String> {
+        let files = files.iter().map(|path| {
+            let shown = shown_path(path.strip_prefix(self.folder).unwrap_or(path));
+            (path.clone(), shown)
+        });
+        read_runs(&files.collect::<Vec<_>>()).map_err(|errors| {
+            let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            errors.join("\n")
+        })
+    }
+}
+
+/// The agent of a stem, before which its suite may stand.
+pub(super) fn agent_of(stem: &str) -> &str {
+    let own = stem.rsplit('/').next().unwrap_or(stem);
+    own.split("__").next().unwrap_or_default()
 }

@@ -4,6 +4,7 @@
 //! - `side`: what a side is, and how it is read;
 //! - `accept`: the results of today as a baseline;
 //! - `across`: recordings of an agent with whatever model;
+//! - `dropped`: agents of the baseline that no suite asks for any more;
 //! - `pair`: which runs of an agent are compared with which;
 //! - `remedy`: which runs to record where nothing can be told.
 //!
@@ -11,6 +12,7 @@
 
 mod accept;
 mod across;
+mod dropped;
 mod how;
 mod pair;
 mod remedy;
@@ -19,10 +21,11 @@ mod side;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use clap::{Args as _, FromArgMatches as _};
 use mcptest_suite::escape;
-use mcptest_trace::evidence::compare::{Comparison, CostKind, ShownAgents, compare};
+use mcptest_trace::evidence::compare::{AgentNames, Comparison, CostKind, ShownAgents, compare};
 use mcptest_trace::text::{
-    MarkdownBlock, escape_markdown, escape_markdown_but_code, joined, wrapped,
+    MarkdownBlock, counted, escape_markdown, escape_markdown_but_code, joined, wrapped,
 };
 use serde_json::{Value, json};
 
@@ -32,8 +35,9 @@ use crate::outcome::OutcomeSource;
 use crate::output::{Output, counted_are};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, ExitStatus};
+use across::PackageLayout;
 pub(crate) use how::How;
-use pair::Pairs;
+use pair::{Added, Pairs};
 use remedy::{MoreRuns, Recorded};
 pub(crate) use side::places;
 use side::{Side, SidePlace};
@@ -86,14 +90,9 @@ enum ComparisonFormat {
 impl Compare {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
         let opened = Opened::whole(&self.judging, output)?;
-        let Some(baseline) = &self.baseline else {
+        let Some(compared) = self.compared(&opened)? else {
             return self.accept(&opened, output);
         };
-        let compared = Compared::new(
-            &opened,
-            [Some(baseline), self.candidate.as_deref()],
-            &self.how,
-        )?;
         self.say(&compared, output)?;
         if let Some(folder) = self.save.as_ref().or(self.accept.as_ref()) {
             accept::save(&opened, folder, output)?;
@@ -104,6 +103,36 @@ impl Compare {
             )?;
         }
         Ok(compared.status())
+    }
+
+    /// What the words after `compare` ask for.
+    pub(crate) fn of_arguments(arguments: &[String]) -> Result<Self, Failure> {
+        let command = Self::augment_args(clap::Command::new("compare").no_binary_name(true));
+        let matches = command.try_get_matches_from(arguments);
+        let asked = matches.and_then(|matches| Self::from_arg_matches(&matches));
+        asked.map_err(|error| {
+            let said = error.to_string();
+            let said = said
+                .trim_start_matches("error: ")
+                .lines()
+                .next()
+                .unwrap_or_default();
+            Failure::new(format!("these are no arguments of `compare`: {said}"))
+        })
+    }
+
+    /// Which package's recordings are judged.
+    pub(crate) const fn judging(&self) -> &Judging {
+        &self.judging
+    }
+
+    /// The comparison alone, of what is asked for; nothing where there is no baseline.
+    pub(crate) fn compared(&self, opened: &Opened) -> Result<Option<Compared>, Failure> {
+        let Some(baseline) = &self.baseline else {
+            return Ok(None);
+        };
+        let named = [Some(baseline.as_str()), self.candidate.as_deref()];
+        Compared::new(opened, named, &self.how).map(Some)
     }
 
     /// Saves the results of today, with nothing to compare them with.
@@ -155,6 +184,8 @@ pub(crate) struct Compared {
     outcome: Option<OutcomeSource>,
     /// Of which agents there are more runs than before, each in words.
     added: Vec<(String, String)>,
+    /// What was looked for on a side that has nothing of what the other has.
+    empty_side: Option<String>,
     /// How agents are recorded, by their stems.
     recorded: BTreeMap<String, Recorded>,
     /// Which runs would decide where nothing can be told.
@@ -191,13 +222,26 @@ impl Compared {
         let recorded = pairs.recorded();
         let samples = pairs.samples(how.outcome);
         let comparison = compare(&samples.agents, &options);
+        let called = AgentNames::of(&comparison);
+        let added = samples.added.into_iter();
+        let added = added.map(|Added { agent, all, new }| {
+            let name = called.quoted(&agent);
+            let said = format!(
+                "{name}: {} of its {} are those of the baseline; the other {new} are the candidate",
+                all - new,
+                counted(all, "recording")
+            );
+            (agent, said)
+        });
+        let empty_side = empty_side(&comparison, &sides, &PackageLayout::of(opened));
         Ok(Self {
             more_runs: remedy::more_runs(&comparison.undecided(), &recorded),
             recorded,
+            added: added.collect(),
+            empty_side,
             comparison,
             sides,
             outcome: samples.outcome,
-            added: samples.added,
         })
     }
 
@@ -240,7 +284,8 @@ impl Compared {
                 ));
             }
         }
-        text.extend(self.empty_side().map(|line| wrapped(&line, 2) + "\n"));
+        let empty = self.empty_side.iter();
+        text.extend(empty.map(|line| wrapped(line, 2) + "\n"));
         text
     }
 
@@ -269,8 +314,8 @@ impl Compared {
         blocks.splice(1..1, more_runs.map(paragraph));
         let added = self.added.iter().filter(|(agent, _)| keep(agent));
         let added = added.map(|(_, said)| said.clone());
-        let notes = added.chain(self.empty_side());
-        blocks.extend(notes.map(|line| paragraph(escape_markdown(&line))));
+        let notes = added.chain(self.empty_side.clone());
+        blocks.extend(notes.map(|line| paragraph(escape_markdown_but_code(&line))));
         let [baseline, candidate, outcomes] = self.said().map(|said| escape_markdown(&said));
         blocks.push(paragraph(format!(
             "{baseline} → {candidate}, outcomes {outcomes}"
@@ -280,42 +325,12 @@ impl Compared {
 
     /// What stands below the table of a page.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let empty = self.empty_side();
+        let empty = self.empty_side.iter().cloned();
         let more_runs = self.more_runs.iter().map(ToString::to_string);
         let own = empty
-            .into_iter()
             .chain(self.added.iter().map(|(_, said)| said.clone()))
             .chain(more_runs);
         own.chain(self.comparison.notes()).collect()
-    }
-
-    /// What was looked for on a side that has none of what the other has, and where it may be.
-    fn empty_side(&self) -> Option<String> {
-        let found = &self.comparison;
-        let compared = !found.agents.is_empty()
-            || !found.unchanged.is_empty()
-            || !found.not_comparable.is_empty();
-        let [baseline, candidate] = &self.sides;
-        let (which, side, looked_for) = match (&found.new[..], &found.gone[..]) {
-            _ if compared => return None,
-            ([], []) => return None,
-            ([], gone) => ("candidate", candidate, gone),
-            (new, _) => ("baseline", baseline, new),
-        };
-        let few: Vec<&str> = looked_for.iter().take(3).map(String::as_str).collect();
-        let renewed = match side.place() {
-            SidePlace::Recordings(folder) => across::has_another_model(looked_for, folder),
-            SidePlace::Results(_) => false,
-        };
-        let renewed = if renewed {
-            "; it has recordings of them by another model: `--across-models` compares those"
-        } else {
-            ""
-        };
-        let few = few.join(", ");
-        Some(format!(
-            "the {which} {side} has no recording that an agent test asks for; looked for {few}{renewed}"
-        ))
     }
 
     pub(crate) fn json(&self) -> Value {
@@ -331,4 +346,34 @@ impl Compared {
         value["exit_status"] = self.comparison.exit_status().into();
         value
     }
+}
+
+/// What was looked for on a side that has none of what the other has, and where it may be.
+fn empty_side(
+    found: &Comparison,
+    [baseline, candidate]: &[Side; 2],
+    package: &PackageLayout,
+) -> Option<String> {
+    let compared =
+        !found.agents.is_empty() || !found.unchanged.is_empty() || !found.not_comparable.is_empty();
+    let (which, [side, other], looked_for) = match (&found.new[..], &found.gone[..]) {
+        _ if compared => return None,
+        ([], []) => return None,
+        ([], gone) => ("candidate", [candidate, baseline], gone),
+        (new, _) => ("baseline", [baseline, candidate], new),
+    };
+    let few = looked_for.iter().take(3).map(|stem| format!("`{stem}`"));
+    let few = few.collect::<Vec<_>>().join(", ");
+    let renewed = match side.place(package, other) {
+        SidePlace::Recordings(folder) => folder.has_another_model(looked_for),
+        SidePlace::Results(_) => false,
+    };
+    let renewed = if renewed {
+        "; it has recordings of them by another model: `--across-models` compares those"
+    } else {
+        ""
+    };
+    Some(format!(
+        "the {which} {side} has no recording that an agent test asks for; looked for files named {few}{renewed}"
+    ))
 }

@@ -1,29 +1,30 @@
 //! Which runs of an agent are compared with which.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use mcptest::judge::{AgentTest, SideRuns};
 use mcptest_suite::shown_path;
-use mcptest_trace::evidence::compare::{AgentSamples, CostKind, Sides};
+use mcptest_trace::evidence::compare::{AgentName, AgentSamples, CostKind, Sides};
 
-use super::across::{self, agent_of};
+use super::across::PackageLayout;
+use super::dropped::{Dropped, dropped};
 use super::remedy::Recorded;
 use super::side::{Side, SidePlace};
 use crate::failure::Failure;
-use crate::files::stems_of;
 use crate::judging::{Opened, in_parallel};
 use crate::outcome::OutcomeSource;
 
 /// The agents of both sides.
 pub(super) struct Pairs {
     agents: Vec<Pair>,
-    dropped: Vec<String>,
+    dropped: Vec<Dropped>,
 }
 
 struct Pair {
     /// The stem of its recordings.
-    name: String,
+    stem: String,
+    name: AgentName,
     baseline: SideRuns,
     candidate: SideRuns,
     /// Why the gates cannot say of its runs if they passed.
@@ -32,6 +33,8 @@ struct Pair {
     margin: Option<f64>,
     /// How it is recorded.
     recorded: Recorded,
+    /// What of the baseline it was before, where the baseline has no run of it.
+    was: Vec<String>,
 }
 
 /// What is compared, and what there is to say of it.
@@ -39,8 +42,18 @@ pub(super) struct Samples {
     pub(super) agents: Vec<AgentSamples>,
     /// What says whether a run passed; nothing where that is not the same of all agents.
     pub(super) outcome: Option<OutcomeSource>,
-    /// Of which agents there are more runs than before, each in words.
-    pub(super) added: Vec<(String, String)>,
+    /// Of which agents there are more runs than before.
+    pub(super) added: Vec<Added>,
+}
+
+/// An agent of whose runs some are those of the baseline.
+#[derive(Debug, Clone)]
+pub(super) struct Added {
+    /// The stem of its recordings.
+    pub(super) agent: String,
+    /// All its runs, and those that the baseline has not.
+    pub(super) all: usize,
+    pub(super) new: usize,
 }
 
 impl Pairs {
@@ -55,19 +68,32 @@ impl Pairs {
         for agent in &agents {
             *stems.entry(agent.stem()).or_default() += 1;
         }
+        let package = &PackageLayout::of(opened);
+        let places = [
+            baseline.place(package, candidate),
+            candidate.place(package, baseline),
+        ];
+        let dropped = dropped(&places[0], &agents, across_models);
         let pair = |agent: &AgentTest<'_>| -> Result<Pair, Failure> {
             let stem = agent.stem();
-            let name = match stems.get(&stem) {
+            let stem = match stems.get(&stem) {
                 Some(1) => stem,
                 _ => format!("{}/{stem}", agent.suite_name()),
             };
-            let read = |side: &Side| runs(agent, side, cost, across_models);
-            let (baseline, candidate) = (read(baseline)?, read(candidate)?);
+            let read =
+                |side: &Side, place: &SidePlace<'_>| runs(agent, side, place, cost, across_models);
+            let [before, now] = &places;
+            let (baseline, candidate) = (read(baseline, before)?, read(candidate, now)?);
+            let was = dropped.iter().filter(|_| baseline.is_empty());
+            let was = was.filter_map(|dropped| dropped.is_before(agent)).collect();
             let refused = agent.runs().err().filter(|_| agent.asks().is_empty());
             let refused =
                 refused.map(|why| format!("its recordings cannot be judged: {}", first_line(&why)));
+            let name = AgentName::new(&agent.agent().name.value, agent.model());
             Ok(Pair {
-                name,
+                stem,
+                name: name.with_suite(agent.suite_name()),
+                was,
                 refused,
                 recorded: Recorded {
                     suite: shown_in(&opened.package.folder, agent.suite().source.path()),
@@ -81,9 +107,15 @@ impl Pairs {
             })
         };
         let pairs: Result<Vec<Pair>, Failure> = in_parallel(&agents, pair).into_iter().collect();
+        let pairs = pairs?;
+        let renamed = |it: &Dropped| {
+            let mut agents = agents.iter().zip(&pairs);
+            agents.any(|(agent, pair)| !pair.was.is_empty() && it.is_before(agent).is_some())
+        };
+        let (_, dropped) = dropped.into_iter().partition(renamed);
         Ok(Self {
-            agents: pairs?,
-            dropped: dropped(baseline, &agents, across_models),
+            agents: pairs,
+            dropped,
         })
     }
 
@@ -92,7 +124,7 @@ impl Pairs {
         let own = self
             .agents
             .iter()
-            .filter_map(|pair| Some((pair.name.clone(), pair.margin?)));
+            .filter_map(|pair| Some((pair.stem.clone(), pair.margin?)));
         own.collect()
     }
 
@@ -100,7 +132,7 @@ impl Pairs {
     pub(super) fn recorded(&self) -> BTreeMap<String, Recorded> {
         let agents = self.agents.iter();
         agents
-            .map(|pair| (pair.name.clone(), pair.recorded.clone()))
+            .map(|pair| (pair.stem.clone(), pair.recorded.clone()))
             .collect()
     }
 
@@ -121,22 +153,28 @@ impl Pairs {
             .unwrap_or(asked.unwrap_or(OutcomeSource::Recorded));
         let outcome = all.all(|outcome| outcome == first).then_some(first);
         let dropped = self.dropped.into_iter();
-        let dropped = dropped.map(|agent| AgentSamples::new(agent, Sides::Dropped));
+        let dropped = dropped.map(|Dropped { stem, name, .. }| {
+            let samples = AgentSamples::new(stem, Sides::Dropped);
+            match name {
+                Some(name) => samples.with_name(name),
+                None => samples,
+            }
+        });
         let agents = self.agents.into_iter();
         let mut added = Vec::new();
         let compared = agents.filter_map(|pair| {
             let (outcome, all) = (of_pair(&pair), pair.candidate.len());
-            let samples = pair.samples(outcome)?;
+            let mut samples = pair.samples(outcome)?;
+            if asked == Some(OutcomeSource::Gates) {
+                // Whoever asks the gates misses no recorded outcome.
+                forget_outcomes(&mut samples.sides);
+            }
             if let Sides::Both { candidate, .. } = &samples.sides
                 && let new = candidate.len()
                 && new < all
             {
-                let said = format!(
-                    "{}: {} of its {all} recordings are those of the baseline; the other {new} are the candidate",
-                    samples.agent,
-                    all - new
-                );
-                added.push((samples.agent.clone(), said));
+                let agent = samples.agent.clone();
+                added.push(Added { agent, all, new });
             }
             Some(samples)
         });
@@ -162,7 +200,13 @@ impl Pair {
             }
         };
         let [baseline, candidate] = sides;
-        let mut samples = baseline.against(candidate, self.name);
+        let samples = baseline.against(candidate, self.stem);
+        let mut samples = samples.with_name(self.name);
+        if !self.was.is_empty() {
+            samples.sides = Sides::NotComparable {
+                differences: self.was,
+            };
+        }
         samples.sides = match (samples.sides, refused) {
             (Sides::Both { .. }, Some(why)) => Sides::NotComparable {
                 differences: vec![why],
@@ -176,27 +220,41 @@ impl Pair {
     }
 }
 
+/// Takes away what says which recordings have an outcome of their own.
+fn forget_outcomes(sides: &mut Sides) {
+    if let Sides::Both {
+        baseline,
+        candidate,
+    } = sides
+    {
+        for run in baseline.iter_mut().chain(candidate) {
+            run.outcome_recorded = false;
+        }
+    }
+}
+
 /// The runs of an agent on a side.
 fn runs(
     agent: &AgentTest<'_>,
     side: &Side,
+    place: &SidePlace<'_>,
     cost: CostKind,
     across_models: bool,
 ) -> Result<SideRuns, Failure> {
-    let runs = match side.place() {
+    let runs = match place {
         SidePlace::Results(results) => {
             let cases = results.get(agent.case()).into_iter().flatten();
             SideRuns::of_results(agent, cases, cost)
         }
         SidePlace::Recordings(folder) => {
             let runs = if across_models {
-                across::runs(agent, folder)?
+                folder.runs(agent)?
             } else {
                 agent
-                    .runs_in(folder)
+                    .runs_in(folder.folder)
                     .map_err(|why| Failure::new(format!("{side}: {}: {why}", agent.case())))?
             };
-            SideRuns::recorded(agent, &runs.unwrap_or_default(), folder, cost)
+            SideRuns::recorded(agent, &runs.unwrap_or_default(), folder.folder, cost)
         }
     };
     Ok(if across_models {
@@ -204,32 +262,6 @@ fn runs(
     } else {
         runs
     })
-}
-
-/// Agents of the baseline that no suite has any more.
-fn dropped(baseline: &Side, agents: &[AgentTest<'_>], across_models: bool) -> Vec<String> {
-    let declared: BTreeSet<String> = agents.iter().flat_map(stems_of).collect();
-    let names: BTreeSet<&str> = declared.iter().map(|stem| agent_of(stem)).collect();
-    let is_dropped = |stem: &str| {
-        let renewed = across_models && names.contains(agent_of(stem));
-        !declared.contains(stem) && !renewed
-    };
-    match baseline.place() {
-        SidePlace::Results(agents) => {
-            let cases = agents.values().flatten();
-            let known = cases.filter_map(|case| case.agent.as_ref());
-            let stems: BTreeSet<&String> = known.map(|agent| &agent.stem).collect();
-            stems
-                .into_iter()
-                .filter(|stem| is_dropped(stem))
-                .cloned()
-                .collect()
-        }
-        SidePlace::Recordings(folder) => across::stems(folder)
-            .into_keys()
-            .filter(|stem| is_dropped(stem))
-            .collect(),
-    }
 }
 
 /// A file of the package, as it is shown.

@@ -5,6 +5,7 @@ use std::fmt;
 
 use mcptest_suite::escape_line;
 use mcptest_trace::evidence::compare::Undecided;
+use mcptest_trace::text::counted;
 
 /// So many agents are named.
 const NAMED: usize = 2;
@@ -83,8 +84,9 @@ impl fmt::Display for MoreRuns {
         let about = if self.certain { "" } else { "about " };
         write!(
             f,
-            "{}: with {about}{needed} runs on each side a fall to none would show",
-            names.join(", ")
+            "{}: with {about}{} on each side a fall to none would show",
+            names.join(", "),
+            counted(usize::try_from(*needed).unwrap_or(usize::MAX), "run")
         )?;
         let filter = match &self.cases[..] {
             [one] => one.clone(),

@@ -1,6 +1,6 @@
 //! A side of a comparison: where its runs come from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +9,7 @@ use mcptest::result::folder::Results;
 use mcptest_suite::shown_path;
 use serde_json::{Value, json};
 
+use super::across::{PackageLayout, RecordingsFolder};
 use crate::failure::Failure;
 use crate::files::{before_pattern, files};
 use crate::git::Revision;
@@ -25,6 +26,7 @@ pub(super) enum Side {
     Revision { named: String, revision: Revision },
     Results {
         shown: String,
+        folder: PathBuf,
         agents: AgentResults,
         left_out: usize,
     },
@@ -36,7 +38,7 @@ type AgentResults = BTreeMap<String, Vec<CaseResult>>;
 /// Where the runs of a side are.
 pub(super) enum SidePlace<'a> {
     /// Recorded in a folder that is laid out as the package.
-    Recordings(&'a Path),
+    Recordings(RecordingsFolder<'a>),
     /// Told of by results.
     Results(&'a AgentResults),
 }
@@ -91,17 +93,36 @@ impl Side {
         }
         Ok(Self::Results {
             shown,
+            folder: folder.to_owned(),
             agents,
             left_out: results.unreadable.len(),
         })
     }
 
-    pub(super) fn place(&self) -> SidePlace<'_> {
-        match self {
-            Self::Here(folder) | Self::Folder { folder, .. } => SidePlace::Recordings(folder),
-            Self::Revision { revision, .. } => SidePlace::Recordings(&revision.package),
-            Self::Results { agents, .. } => SidePlace::Results(agents),
-        }
+    /// Where its runs are, beside the other side and the package.
+    pub(super) fn place<'a>(
+        &'a self,
+        package: &'a PackageLayout,
+        other: &'a Self,
+    ) -> SidePlace<'a> {
+        static NONE: BTreeSet<PathBuf> = BTreeSet::new();
+        let (folder, nested) = match self {
+            Self::Here(folder) | Self::Folder { folder, .. } => (folder, &NONE),
+            Self::Revision { revision, .. } => (&revision.package, &revision.nested),
+            Self::Results { agents, .. } => return SidePlace::Results(agents),
+        };
+        let other_side = match other {
+            Self::Here(folder) | Self::Folder { folder, .. } | Self::Results { folder, .. } => {
+                Some(folder.as_path())
+            }
+            Self::Revision { .. } => None,
+        };
+        SidePlace::Recordings(RecordingsFolder {
+            folder,
+            package,
+            other_side,
+            nested,
+        })
     }
 
     pub(super) fn json(&self) -> Value {

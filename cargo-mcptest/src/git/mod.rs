@@ -10,6 +10,7 @@ mod problem;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -30,6 +31,8 @@ pub(crate) struct Revision {
     pub(crate) package: PathBuf,
     /// How many files were read.
     pub(crate) files: usize,
+    /// Folders of packages that are nested in the package there, from its own.
+    pub(crate) nested: BTreeSet<PathBuf>,
     /// Removed when this is dropped.
     _folder: TempDir,
 }
@@ -85,7 +88,13 @@ impl Repository {
             .map_err(GitProblem::from)?;
         let mut objects = Objects::open(self, revision)?;
         let mut files = 0;
+        let mut nested = BTreeSet::new();
         for TreeEntry { path, mode, object } in objects.tree(self, &commit)? {
+            if path.ends_with("Cargo.toml") {
+                let folder = path.parent().unwrap_or(Path::new(""));
+                let below = folder.strip_prefix(&self.prefix).ok();
+                nested.extend(below.filter(|it| *it != Path::new("")).map(Path::to_owned));
+            }
             if !self.is_recording(&path, named) {
                 continue;
             }
@@ -109,6 +118,7 @@ impl Repository {
             commit,
             package,
             files,
+            nested,
             _folder: folder,
         })
     }

@@ -2,12 +2,12 @@
 //! from bad ones, which broken runs the suites notice.
 
 use mcptest_suite::escape;
-use mcptest_trace::evidence::compare::{AgentComparison, Comparison, Metric, MetricFinding};
+use mcptest_trace::evidence::compare::{AgentNames, Comparison};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::calibrate::{Promise, SuiteFound};
-use crate::compare::{Compared, How};
+use crate::compare::{Compare, Compared, How};
 use crate::failure::Failure;
 use crate::judging::{Filter, Opened};
 use crate::mutants;
@@ -21,8 +21,18 @@ use super::history;
 #[command(next_help_heading = "Pages beside the verdicts")]
 pub(super) struct EvidencePages {
     /// Add what changed since a git revision, a folder of recordings, or a folder of results, as `compare` says it.
-    #[arg(long, value_name = "BASELINE")]
+    #[arg(long, value_name = "BASELINE", group = "sides")]
     baseline: Option<String>,
+    /// Add the same with all arguments of `compare`, which are the rest of the line: `--compare main --all`.
+    #[arg(
+        long,
+        value_name = "ARGUMENTS",
+        num_args = 1..,
+        allow_hyphen_values = true,
+        group = "sides",
+        conflicts_with = "how"
+    )]
+    compare: Option<Vec<String>>,
     #[command(flatten)]
     how: How,
     /// Add the thresholds that `calibrate` suggests.
@@ -62,7 +72,25 @@ pub(super) struct BaselineChanges {
 
 impl EvidencePages {
     pub(super) const fn has_baseline(&self) -> bool {
-        self.baseline.is_some()
+        self.baseline.is_some() || self.compare.is_some()
+    }
+
+    /// The comparison that is asked for with arguments of its own.
+    pub(super) fn asked(&self) -> Result<Option<Compare>, Failure> {
+        let arguments = self.compare.as_deref();
+        arguments.map(Compare::of_arguments).transpose()
+    }
+
+    /// The comparison with the baseline, where one is asked for.
+    fn compared(&self, opened: &Opened) -> Result<Option<Compared>, Failure> {
+        match (self.asked()?, &self.baseline) {
+            (Some(asked), _) => asked.compared(opened),
+            (None, Some(baseline)) => {
+                let named = [Some(baseline.as_str()), None];
+                Compared::new(opened, named, &self.how).map(Some)
+            }
+            (None, None) => Ok(None),
+        }
     }
 
     /// Whether what only the HTML report has is asked for.
@@ -86,9 +114,7 @@ impl EvidencePages {
             return Ok(evidence);
         }
         opened.must_be_whole(output)?;
-        if let Some(baseline) = &self.baseline {
-            let named = [Some(baseline.as_str()), None];
-            let compared = Compared::new(opened, named, &self.how)?;
+        if let Some(compared) = self.compared(opened)? {
             let [baseline, candidate, outcomes] = compared.said();
             // The page alone would leave the exit status without a reason.
             let last = compared.comparison.notes().pop().unwrap_or_default();
@@ -102,6 +128,7 @@ impl EvidencePages {
             page["said"] =
                 json!({ "baseline": baseline, "candidate": candidate, "outcomes": outcomes });
             page["rows"] = json!(compared.comparison.rows());
+            page["rule"] = json!(compared.comparison.rule());
             page["notes"] = json!(compared.notes());
             evidence.changes = Some(BaselineChanges::of(&compared.comparison, baseline));
             evidence.pages.push(("compare", page));
@@ -141,10 +168,11 @@ impl ReportEvidence {
 
 impl BaselineChanges {
     fn of(comparison: &Comparison, baseline: String) -> Self {
+        let names = AgentNames::of(comparison);
         // The first row is the head.
         let rows = comparison.rows().into_iter().skip(1);
         let agents = comparison.agents.iter().zip(rows);
-        let changed = agents.filter(|(agent, _)| has_changed(agent));
+        let changed = agents.filter(|(agent, _)| agent.is_told(&comparison.options));
         let mut rows: Vec<(String, String, String)> = changed
             .map(|(_, row)| {
                 let [agent, .., verdict] = row.cells;
@@ -157,11 +185,15 @@ impl BaselineChanges {
             ("dropped", &comparison.dropped),
         ] {
             let agents = agents.iter();
-            rows.extend(agents.map(|agent| (agent.clone(), what.to_owned(), String::new())));
+            rows.extend(agents.map(|agent| (names.plain(agent), what.to_owned(), String::new())));
         }
         rows.extend(comparison.not_comparable.iter().map(|agent| {
             let first = agent.differences.first().cloned().unwrap_or_default();
-            (agent.agent.clone(), "not comparable".to_owned(), first)
+            (
+                names.plain(&agent.agent),
+                "not comparable".to_owned(),
+                first,
+            )
         }));
         Self {
             baseline,
@@ -169,19 +201,4 @@ impl BaselineChanges {
             rows,
         }
     }
-}
-
-/// Whether something was found of an agent.
-fn has_changed(agent: &AgentComparison) -> bool {
-    let is_found = |metric| {
-        let found = agent.finding(metric);
-        found.is_some_and(|found| {
-            matches!(found, MetricFinding::Regressed | MetricFinding::Improved)
-        })
-    };
-    let other = agent.behaviour.as_ref().is_some_and(|found| found.other);
-    other
-        || [Metric::Outcomes, Metric::Cost, Metric::Behaviour]
-            .into_iter()
-            .any(is_found)
 }

@@ -46,7 +46,7 @@ pub(crate) struct Report {
     #[arg(
         long,
         value_name = "FOLDER",
-        requires = "baseline",
+        requires = "sides",
         conflicts_with = "output"
     )]
     comments: Option<PathBuf>,
@@ -92,7 +92,11 @@ impl Report {
                 "`--comments` writes Markdown; add `--format markdown`",
             ));
         }
-        let verdicts = self.source.read(&self.filter, output)?;
+        let mut source = self.source.clone();
+        if let Some(asked) = self.evidence.asked()? {
+            source.judging = asked.judging().clone();
+        }
+        let verdicts = source.read(&self.filter, output)?;
         let evidence = self.evidence.find(&verdicts.opened, output)?;
         let compared = evidence.compared.as_ref().map(Compared::status);
         let text = match self.format {

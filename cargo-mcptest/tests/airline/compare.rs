@@ -64,8 +64,8 @@ pub(crate) fn the_text_fits_a_terminal() {
     assert!(said.stdout.lines().count() <= 30, "{said}");
     let text = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
-        "None of 30 agents is shown to be worse, 13 cannot be told yet: about 4 to 21 more runs each would decide, 17 had nothing to lose",
-        "30 agents without a finding (`--all` shows them): 17 nothing to lose, 13 too few runs",
+        "None of 30 agents is shown to be worse, 5 fell to no pass, in too few runs to show it (`Airline task 01`: 1 of 2 → 0 of 2, `Airline task 05`: 1 of 2 → 0 of 2, `Airline task 06`: 1 of 2 → 0 of 2, 2 more), 13 cannot be told yet: about 4 to 21 more runs each would decide, 17 had nothing to lose",
+        "25 agents without a finding (`--all` shows them): 17 nothing to lose, 8 too few runs",
         "with 6 runs on each side a fall to none would show; `runs: 6` in suites/airline.yml and `cargo mcptest record airline::` record 4 more",
     ] {
         assert!(text.contains(part), "{part} in\n{said}");
@@ -75,7 +75,7 @@ pub(crate) fn the_text_fits_a_terminal() {
     let rows = all
         .stdout
         .lines()
-        .filter(|line| line.starts_with("Airline_task_"));
+        .filter(|line| line.starts_with("Airline task "));
     assert_eq!(rows.count(), 30, "{all}");
 }
 

@@ -130,7 +130,7 @@ fn each_agent_and_the_suite_are_cases() {
     // The suite's case judges the agents together; it says which are red alone, and has no exit status.
     let whole = said(&found["s::regression"]);
     assert!(
-        whole.ends_with("\n2 regressed, 1 improved.\nred in their own cases: s::a_refund::regression, s::b_search::regression"),
+        whole.ends_with("\n1 got worse, 1 costs 45% more tokens, 1 calls other tools, 1 got better.\nred in their own cases: s::a_refund::regression, s::b_search::regression"),
         "{whole}"
     );
     assert!(!lines.contains("Exit status"), "{lines}");
@@ -233,7 +233,7 @@ fn one_agent_alone_has_all_of_the_chance() {
     );
     let whole = said(&found["s::regression"]);
     assert!(
-        whole.ends_with("1 regressed, 0 improved.\nred in its own case: s::a_refund::regression"),
+        whole.ends_with("\n1 got worse.\nred in its own case: s::a_refund::regression"),
         "{whole}"
     );
     assert_eq!(
@@ -272,7 +272,7 @@ fn an_agent_that_improved_holds_and_so_does_its_suite() {
     let whole = said(&found["s::regression"]);
     assert!(
         whole.ends_with(
-            "\n0 regressed, 1 improved.\ndecided in its own case: s::c_book::regression"
+            "\n1 got better.\ndecided in its own case: s::c_book::regression"
         ),
         "{whole}"
     );

@@ -63,7 +63,7 @@
       const shifts = data.agents.map((agent) => agent.cost && agent.cost.shift);
       const ratios = shifts.flatMap((shift) => (shift && shift.interval ? [shift.interval.low, shift.interval.high] : []));
       const reach = Math.max(Math.log(1.5), ...ratios.filter((ratio) => ratio > 0).map((ratio) => Math.abs(Math.log(ratio))));
-      parts.push(make("h2", {}, "Agent by agent"), wide("Agent by agent", make("table", {},
+      parts.push(make("h2", {}, "Agent by agent"), data.rule && make("p", { class: "faint" }, data.rule), wide("Agent by agent", make("table", {},
         make("thead", {}, make("tr", {}, head.cells.map((title) => make("th", { scope: "col" }, title)))),
         make("tbody", {}, rows.map((row, at) => make("tr", {},
           make("th", { scope: "row", class: "row" }, row.cells[0]),
@@ -77,7 +77,7 @@
   }
 
   // The verdict's word, then what it rests on.
-  const FOUND = /^(regressed|costlier|improved|cheaper|no evidence|too few runs|nothing to lose|other)\b *(.*)$/;
+  const FOUND = /^(regressed|costlier|improved|cheaper|no evidence|too few runs|nothing to lose|other)\b[: ]*(.*)$/;
   const GOODNESS = { regressed: "bad", costlier: "bad", improved: "good", cheaper: "good" };
   function verdictOf(text) {
     const found = FOUND.exec(text);

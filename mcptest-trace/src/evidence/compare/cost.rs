@@ -73,16 +73,11 @@ impl fmt::Display for OtherMachines {
     }
 }
 
-/// The costs of these runs; `None` when there is none or one is not known. Says whether they are
-/// estimates.
-pub(super) fn costs(runs: &[RunSample], kind: CostKind) -> Option<(Vec<f64>, bool)> {
-    let costs: Vec<_> = runs.iter().map(|run| run.cost).collect::<Option<_>>()?;
-    let estimated = costs.iter().any(|cost| cost.estimated);
-    let amounts: Vec<f64> = costs
-        .iter()
-        .map(|cost| real(cost.amount) * kind.unit())
-        .collect();
-    (!amounts.is_empty()).then_some((amounts, estimated))
+/// The costs of these runs; `None` when there is none or one is not known.
+pub(super) fn costs(runs: &[RunSample], kind: CostKind) -> Option<Vec<f64>> {
+    let amount = |run: &RunSample| Some(real(run.cost?.amount) * kind.unit());
+    let amounts: Vec<f64> = runs.iter().map(amount).collect::<Option<_>>()?;
+    (!amounts.is_empty()).then_some(amounts)
 }
 
 /// Compares the costs of an agent; `margin` is in percent.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Comparison, Metric, MetricFinding};
+use super::{AgentComparison, Comparison, Metric, MetricFinding};
 use crate::text::counted;
 
 /// What a comparison comes to.
@@ -60,11 +60,15 @@ pub(super) fn decide(comparison: &Comparison) -> Decision {
 fn of_samples(comparison: &Comparison) -> Decision {
     let options = &comparison.options;
     if comparison.agents.is_empty() {
-        if !comparison.unchanged.is_empty() && comparison.gone.is_empty() {
-            return Decision::Unchanged;
-        }
         let nothing = || "no agent has comparable runs on both sides".to_owned();
-        return cannot_tell(gone(comparison).unwrap_or_else(nothing), comparison);
+        return match (comparison.unchanged.is_empty(), gone(comparison)) {
+            (false, None) => Decision::Unchanged,
+            (false, Some(why)) => cannot_tell(why, comparison),
+            (true, why) => {
+                let why = why.filter(|_| !comparison.gone.is_empty());
+                cannot_tell(why.unwrap_or_else(nothing), comparison)
+            }
+        };
     }
     if options
         .fail_on
@@ -73,39 +77,83 @@ fn of_samples(comparison: &Comparison) -> Decision {
     {
         return Decision::Regressed;
     }
+    // Runs that could not be worse show nothing, however alike they are.
+    let unknown = gone(comparison).or_else(|| lost(comparison));
+    let unknown = unknown.or_else(|| blind(comparison));
     if options.require_not_worse {
         let outcomes = comparison.suite.outcomes.as_ref();
         let low = outcomes.and_then(|outcomes| Some(outcomes.interval?.0));
         let is_shown = low.is_some_and(|low| low > -options.suite_margin);
-        return if is_shown && gone(comparison).is_none() {
+        return if is_shown && unknown.is_none() {
             Decision::Holds
         } else {
             Decision::NotShown
         };
     }
-    match gone(comparison).or_else(|| blind(comparison)) {
+    match unknown {
         Some(reason) => cannot_tell(reason, comparison),
         None => Decision::Holds,
     }
 }
 
-/// That agents have no runs any more, or none of which anything is judged, where some have none: that is
-/// no proof that they did not get worse.
+/// That agents have no runs any more, or none of which anything is judged, or were asked something else before:
+/// that is no proof that they did not get worse.
 fn gone(comparison: &Comparison) -> Option<String> {
     let agents = comparison.agents.iter();
     let unjudged = agents.filter(|agent| agent.is_no_longer_judged()).count();
-    let (count, what) = match comparison.gone.len() {
-        0 => (unjudged, "run that is judged"),
-        gone => (gone, "runs"),
+    let counts = [
+        (comparison.gone.len(), " no runs any more"),
+        (unjudged, " no run that is judged any more"),
+    ];
+    let have = counts.into_iter().find_map(|(count, what)| {
+        let (has, they) = agents_have(count)?;
+        Some((format!("{has}{what}"), they))
+    });
+    let (what, they) = have.or_else(|| match comparison.not_comparable.len() {
+        0 => None,
+        1 => Some(("1 agent cannot be compared".to_owned(), "it")),
+        more => Some((
+            format!("{} cannot be compared", counted(more, "agent")),
+            "they",
+        )),
+    })?;
+    Some(format!(
+        "{what}, so nothing shows that {they} did not get worse"
+    ))
+}
+
+/// That of a metric which may fail, agents have less evidence than in the baseline: what is not there
+/// shows nothing.
+fn lost(comparison: &Comparison) -> Option<String> {
+    let options = &comparison.options;
+    let agents = |metric: Metric, has_lost: fn(&AgentComparison) -> bool| {
+        let may_fail = options.fail_on.contains(&metric);
+        let agents = comparison.agents.iter().filter(|agent| has_lost(agent));
+        agents_have(if may_fail { agents.count() } else { 0 })
     };
+    let outcomes = agents(Metric::Outcomes, AgentComparison::has_lost_outcomes);
+    let outcomes = outcomes.map(|(has, they)| {
+        format!(
+            "{has} fewer recorded outcomes than in the baseline, so nothing shows that {they} did not get worse; record the outcomes, or let the gates judge both sides (`compare --outcome gates`)"
+        )
+    });
+    outcomes.or_else(|| {
+        let (has, they) = agents(Metric::Cost, AgentComparison::has_lost_costs)?;
+        Some(format!(
+            "{has} fewer runs than in the baseline that say their {}, so nothing shows that {they} did not become costlier; record it, or take the cost out of what fails (`fail_on`)",
+            options.cost.noun()
+        ))
+    })
+}
+
+/// So many agents as a subject with its verb, and the pronoun for them; nothing of none.
+fn agents_have(count: usize) -> Option<(String, &'static str)> {
     let (has, they) = match count {
         0 => return None,
-        1 => ("1 agent has".to_owned(), "it"),
-        more => (format!("{more} agents have"), "they"),
+        1 => ("has", "it"),
+        _ => ("have", "they"),
     };
-    Some(format!(
-        "{has} no {what} any more, so nothing shows that {they} did not get worse"
-    ))
+    Some((format!("{} {has}", counted(count, "agent")), they))
 }
 
 fn cannot_tell(reason: String, comparison: &Comparison) -> Decision {

@@ -21,6 +21,7 @@
 mod behaviour;
 mod cost;
 mod decision;
+mod gaps;
 mod options;
 mod outcomes;
 mod rank;
@@ -30,6 +31,8 @@ mod suite;
 mod tests;
 mod text;
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::evidence::discovery::discoveries;
@@ -37,16 +40,20 @@ use crate::evidence::energy_distance::Distances;
 use crate::evidence::rank_sum::RankSum;
 use crate::number::{real, wide};
 use crate::words::words;
+use gaps::Gaps;
 
 pub use behaviour::{BehaviourCompared, ChangedArgument, Differences, Seen, SuiteBehaviour};
 pub use cost::{CostCompared, OtherMachines, SuiteCost};
 pub use decision::Decision;
+pub use gaps::NoCost;
 pub use options::{CompareOptions, Metric};
 pub use outcomes::{OutcomesCompared, Passed};
 pub use rank::Undecided;
-pub use sample::{AgentSamples, Behaviour, Cost, CostKind, RunSample, RunsOfSide, Sides};
+pub use sample::{
+    AgentName, AgentSamples, Behaviour, Cost, CostKind, RunSample, RunsOfSide, Sides,
+};
 pub use suite::SuiteOutcomes;
-pub use text::{Row, ShownAgents};
+pub use text::{AgentNames, Row, ShownAgents};
 
 /// The version of a comparison as JSON.
 pub const FORMAT: &str = "compare/1.0";
@@ -80,8 +87,12 @@ pub struct AgentComparison {
     pub outcomes: Option<OutcomesCompared>,
     /// Runs of the baseline and of the candidate that outcomes leave out, where there are any.
     pub unjudged: Option<[RunsOfSide; 2]>,
+    /// Runs of the baseline and of the candidate whose recordings do not say if they passed, where others say it.
+    pub without_outcome: Option<[RunsOfSide; 2]>,
     /// Cost, where it is known on both sides.
     pub cost: Option<CostCompared>,
+    /// Why the cost is not compared, where runs do not say it.
+    pub no_cost: Option<NoCost>,
     /// Why the cost is not compared, where it is known on both sides and depends on the machine.
     pub other_machines: Option<OtherMachines>,
     /// Behaviour, where it is known on both sides.
@@ -116,12 +127,6 @@ impl AgentComparison {
     pub fn regressed(&self, options: &CompareOptions) -> bool {
         let found = |metric: &Metric| self.finding(*metric) == Some(MetricFinding::Regressed);
         options.fail_on.iter().any(found)
-    }
-
-    /// Whether some run of the baseline was judged, and none of the candidate.
-    fn is_no_longer_judged(&self) -> bool {
-        let sides = self.unjudged.as_ref();
-        sides.is_some_and(|[before, now]| before.runs < before.of && now.runs == now.of)
     }
 }
 
@@ -165,6 +170,8 @@ pub struct Comparison {
     pub format: &'static str,
     /// The options it was made with.
     pub options: CompareOptions,
+    /// What agents are called, by the stems of their recordings, where that is known.
+    pub names: BTreeMap<String, AgentName>,
     /// The agents with new recordings, in byte order.
     pub agents: Vec<AgentComparison>,
     /// Agents whose recordings are the same bytes on both sides.
@@ -184,6 +191,9 @@ pub struct Comparison {
     /// What it comes to.
     #[serde(flatten)]
     pub decision: Decision,
+    /// How many agents of those that were compared are left out here, as [`Self::of_agents`] does.
+    #[serde(skip)]
+    left_out: usize,
 }
 
 impl Comparison {
@@ -198,9 +208,8 @@ impl Comparison {
 struct ComparedAgent<'a> {
     name: &'a str,
     passed: Option<(Passed, Passed)>,
-    unjudged: Option<[RunsOfSide; 2]>,
     costs: Option<(Vec<f64>, Vec<f64>)>,
-    other_machines: Option<OtherMachines>,
+    gaps: Gaps,
     behaviours: Option<(Vec<&'a Behaviour>, Vec<&'a Behaviour>)>,
 }
 
@@ -211,16 +220,14 @@ impl<'a> ComparedAgent<'a> {
         candidate: &'a [RunSample],
         kind: CostKind,
     ) -> Self {
+        let gaps = Gaps::of([baseline, candidate], kind);
+        let are_alike = gaps.no_cost.is_none() && gaps.other_machines.is_none();
         let costs = cost::costs(baseline, kind).zip(cost::costs(candidate, kind));
-        let alike = costs.filter(|((_, before), (_, now))| before == now);
-        let other_machines = OtherMachines::of([baseline, candidate], kind);
-        let alike = alike.filter(|_| other_machines.is_none());
         Self {
             name,
             passed: Passed::of(baseline).zip(Passed::of(candidate)),
-            unjudged: RunsOfSide::unjudged([baseline, candidate]),
-            costs: alike.map(|((before, _), (now, _))| (before, now)),
-            other_machines,
+            costs: costs.filter(|_| are_alike),
+            gaps,
             behaviours: behaviour::behaviours(baseline).zip(behaviour::behaviours(candidate)),
         }
     }
@@ -235,8 +242,11 @@ pub fn compare(samples: &[AgentSamples], options: &CompareOptions) -> Comparison
     samples.sort_by(|left, right| left.agent.cmp(&right.agent));
     let [mut unchanged, mut new, mut gone, mut dropped] = [const { Vec::new() }; 4];
     let (mut agents, mut not_comparable, mut chosen) = (Vec::new(), Vec::new(), Vec::new());
+    let mut names = BTreeMap::new();
     for sample in samples {
         let name = &sample.agent;
+        let called = sample.name.iter();
+        names.extend(called.map(|called| (name.clone(), called.clone())));
         chosen.extend(sample.lost.map(|lost| Chosen {
             agent: name.clone(),
             lost,
@@ -261,6 +271,7 @@ pub fn compare(samples: &[AgentSamples], options: &CompareOptions) -> Comparison
     let mut comparison = Comparison {
         format: FORMAT,
         options: options.clone(),
+        names,
         agents: judged.into_iter().map(Judged::comparison).collect(),
         unchanged,
         new,
@@ -270,6 +281,7 @@ pub fn compare(samples: &[AgentSamples], options: &CompareOptions) -> Comparison
         chosen,
         suite,
         decision: Decision::Unchanged,
+        left_out: 0,
     };
     comparison.decision = decision::decide(&comparison);
     comparison
@@ -303,9 +315,8 @@ pub fn compare_agent(
 struct Judged {
     agent: String,
     outcomes: Option<OutcomesCompared>,
-    unjudged: Option<[RunsOfSide; 2]>,
     cost: Option<(CostCompared, RankSum)>,
-    other_machines: Option<OtherMachines>,
+    gaps: Gaps,
     behaviour: Option<(BehaviourCompared, Distances)>,
 }
 
@@ -314,9 +325,11 @@ impl Judged {
         AgentComparison {
             agent: self.agent,
             outcomes: self.outcomes,
-            unjudged: self.unjudged,
+            unjudged: self.gaps.unjudged,
+            without_outcome: self.gaps.without_outcome,
             cost: self.cost.map(|(compared, _)| compared),
-            other_machines: self.other_machines,
+            no_cost: self.gaps.no_cost,
+            other_machines: self.gaps.other_machines,
             behaviour: self.behaviour.map(|(compared, _)| compared),
         }
     }
@@ -333,8 +346,7 @@ fn judge(agents: &[ComparedAgent<'_>], options: &CompareOptions) -> Vec<Judged> 
     let mut outcomes = outcomes::Tests::new(share(|agent| agent.passed.is_some()));
     let judged = agents.iter().map(|agent| Judged {
         agent: agent.name.to_owned(),
-        unjudged: agent.unjudged,
-        other_machines: agent.other_machines.clone(),
+        gaps: agent.gaps.clone(),
         outcomes: agent.passed.map(|(before, now)| {
             let margin = options.margin_of(agent.name);
             outcomes.compare(before, now, margin)

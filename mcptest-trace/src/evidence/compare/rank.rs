@@ -50,13 +50,35 @@ impl AgentComparison {
         };
         let unknown = self.outcomes.is_none() && options.fail_on.contains(&Metric::Outcomes);
         let other = self.behaviour.as_ref().is_some_and(|it| it.other);
+        let gaps = self.unjudged.is_some() || self.without_outcome.is_some();
+        let lost = gaps || self.has_lost_costs();
         if self.regressed(options) {
             Rank::Red
-        } else if metrics.iter().any(is_found) || unknown || other || self.unjudged.is_some() {
+        } else if metrics.iter().any(is_found) || unknown || other || lost || self.has_fallen() {
             Rank::Told
         } else {
             Rank::Quiet
         }
+    }
+
+    /// Whether there is something to say of it, so that it is shown where others are counted.
+    #[must_use]
+    pub fn is_told(&self, options: &CompareOptions) -> bool {
+        self.rank(options) != Rank::Quiet
+    }
+
+    /// Whether fewer of its runs passed by the margin or more, and there are too few runs to show it.
+    pub(super) fn has_fallen(&self) -> bool {
+        let found = self.outcomes.as_ref();
+        found.is_some_and(|found| {
+            found.finding == MetricFinding::TooFewRuns && found.drop() >= found.margin - 1e-9
+        })
+    }
+
+    /// Whether some of its runs passed and none does now, with too few runs to show it.
+    pub(super) fn has_fallen_to_none(&self) -> bool {
+        let none = |found: &super::OutcomesCompared| found.candidate.passed == 0;
+        self.has_fallen() && self.outcomes.as_ref().is_some_and(none)
     }
 
     /// How many more runs would decide, where there are too few.
@@ -112,6 +134,7 @@ impl Comparison {
     #[must_use]
     pub fn of_agents(&self, keep: impl Fn(&str) -> bool) -> Self {
         let mut part = self.clone();
+        part.left_out += self.stems().filter(|stem| !keep(stem)).count();
         part.agents.retain(|agent| keep(&agent.agent));
         part.not_comparable.retain(|agent| keep(&agent.agent));
         part.chosen.retain(|agent| keep(&agent.agent));

@@ -72,6 +72,28 @@ impl CostKind {
         amount.map(Cost::measured)
     }
 
+    /// What there is less or more of.
+    pub(super) const fn noun(self) -> &'static str {
+        match self {
+            Self::Tokens => "tokens",
+            Self::Steps => "model calls",
+            Self::Calls => "tool calls",
+            Self::Ms => "time",
+            Self::Usd => "money",
+        }
+    }
+
+    /// The same with its verb.
+    pub(super) const fn noun_is(self) -> &'static str {
+        match self {
+            Self::Tokens => "tokens are",
+            Self::Steps => "model calls are",
+            Self::Calls => "tool calls are",
+            Self::Ms => "time is",
+            Self::Usd => "money is",
+        }
+    }
+
     /// What an amount of 1 is: a billionth of a dollar, else one of what is counted.
     pub(super) const fn unit(self) -> f64 {
         match self {
@@ -153,6 +175,9 @@ setters! {
 pub struct RunSample {
     /// Whether it passed, where that is known.
     pub passed: Option<bool>,
+    /// Whether its recording itself says if it passed, whoever is asked in the end.
+    #[serde(default)]
+    pub outcome_recorded: bool,
     /// Whether who should say that found nothing in it to judge: outcomes leave it out.
     #[serde(default)]
     pub unjudged: bool,
@@ -169,10 +194,15 @@ impl RunSample {
     /// A run of which only the outcome is known.
     #[must_use]
     pub fn with_outcome(passed: bool) -> Self {
-        Self {
-            passed: Some(passed),
-            ..Self::default()
-        }
+        Self::default().with_passed(Some(passed))
+    }
+
+    /// With the outcome that its recording says, where it says one.
+    #[must_use]
+    pub fn with_passed(mut self, passed: Option<bool>) -> Self {
+        self.outcome_recorded = passed.is_some();
+        self.passed = passed;
+        self
     }
 
     /// What a recorded run says: the recorded outcome, its cost, its calls. A run with 0 tokens,
@@ -198,19 +228,17 @@ impl RunSample {
                 values.or_default().insert(canonical_json(value));
             }
         }
-        Self {
-            passed: run.outcome.and_then(|outcome| outcome.passed),
-            unjudged: false,
-            cost,
-            recorded_on: run.recorded_on.clone().filter(|_| kind.is_of_machine()),
-            behaviour: Some(behaviour),
-        }
+        Self::default()
+            .with_passed(run.outcome.and_then(|outcome| outcome.passed))
+            .with_cost(cost)
+            .with_recorded_on(run.recorded_on.clone().filter(|_| kind.is_of_machine()))
+            .with_behaviour(Some(behaviour))
     }
 }
 
 setters! {
     RunSample {
-        with_passed(passed: Option<bool>);
+        with_outcome_recorded(outcome_recorded: bool);
         with_unjudged(unjudged: bool);
         with_cost(cost: Option<Cost>);
         with_recorded_on(recorded_on: Option<String>);
@@ -235,11 +263,9 @@ impl RunsOfSide {
         Self { runs, of }
     }
 
-    /// Those of both sides that outcomes leave out; nothing where every run was judged.
-    pub(super) fn unjudged(sides: [&[RunSample]; 2]) -> Option<[Self; 2]> {
-        let unjudged = |side: &[RunSample]| side.iter().filter(|run| run.unjudged).count();
-        let both = sides.map(|side| Self::new(unjudged(side), side.len()));
-        both.iter().any(|side| side.runs > 0).then_some(both)
+    /// Those of a side that something is true of.
+    pub(super) fn of(side: &[RunSample], is: impl Fn(&RunSample) -> bool) -> Self {
+        Self::new(side.iter().filter(|run| is(run)).count(), side.len())
     }
 }
 
@@ -249,12 +275,44 @@ impl std::fmt::Display for RunsOfSide {
     }
 }
 
+/// What an agent is called, as its suite or its recordings write it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct AgentName {
+    /// Its name.
+    pub agent: String,
+    /// Its model.
+    pub model: String,
+    /// Its suite, where a suite asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suite: Option<String>,
+}
+
+impl AgentName {
+    /// An agent with a model.
+    pub fn new(agent: impl Into<String>, model: impl Into<String>) -> Self {
+        Self {
+            agent: agent.into(),
+            model: model.into(),
+            suite: None,
+        }
+    }
+}
+
+setters! {
+    AgentName {
+        with_suite(suite: impl Into<String>) => Some(suite.into());
+    }
+}
+
 /// An agent of a comparison.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct AgentSamples {
     /// The stem of its recordings; agents go in its byte order.
     pub agent: String,
+    /// What people call it; by its stem where that is not known.
+    pub name: Option<AgentName>,
     /// Its runs.
     pub sides: Sides,
     /// How many runs of the baseline are gone, where others of it are left among the candidate: somebody
@@ -267,6 +325,7 @@ impl AgentSamples {
     pub fn new(agent: impl Into<String>, sides: Sides) -> Self {
         Self {
             agent: agent.into(),
+            name: None,
             sides,
             lost: None,
         }
@@ -275,6 +334,7 @@ impl AgentSamples {
 
 setters! {
     AgentSamples {
+        with_name(name: AgentName) => Some(name);
         with_lost(lost: Option<RunsOfSide>);
     }
 }

@@ -1,6 +1,8 @@
 //! Comparisons: what must never be a silent pass, and what never changes a number.
 
 mod example;
+mod gaps;
+mod names;
 mod shown;
 
 use super::*;
@@ -10,6 +12,7 @@ fn run(passed: bool, tokens: u64, tools: &[&str]) -> RunSample {
     let tools: Vec<String> = tools.iter().map(|tool| (*tool).to_owned()).collect();
     RunSample {
         passed: Some(passed),
+        outcome_recorded: true,
         unjudged: false,
         cost: Some(Cost {
             amount: tokens,
@@ -90,7 +93,7 @@ fn too_few_runs_are_no_pass() {
     assert_eq!(
         comparison.text(ShownAgents::All),
         "\
-None of 2 agents is shown to be worse, 2 cannot be told yet: 2 more runs each would decide.
+It cannot be told whether 2 agents got worse, 2 cannot be told yet: 2 more runs each would decide.
 
 of each agent, regressed is p ≤ 0.0125 and a loss of 10 points or more
 
@@ -99,6 +102,7 @@ agent_000  2/2 → 1/2     unknown  unknown    too few runs: 2 more each
 agent_001  2/2 → 2/2     unknown  unknown    too few runs: 2 more each
 all 2      −25.0 points  unknown  unknown    too few runs
 all 2: p cannot be below 0.0278, and 0.025 is needed
+tokens are not compared, as no run says what it cost: `agent_000`, `agent_001`
 cannot tell: 2 runs are too few, you need 4 on each side for a fall to none to show, and more for
 less. Exit status 3.
 "
@@ -124,7 +128,7 @@ fn what_improved_was_told() {
         assert_eq!(comparison.decision, Decision::Holds, "{agents:?}");
         assert_eq!(comparison.exit_status(), 0);
         let text = comparison.text(ShownAgents::All);
-        assert!(text.contains("\n0 regressed, 1 improved"), "{text}");
+        assert!(text.contains("1 got better. Exit status 0."), "{text}");
         assert!(text.ends_with(". Exit status 0.\n"), "{text}");
     }
     // All of them together, where none is alone.
@@ -134,7 +138,7 @@ fn what_improved_was_told() {
     let text = together.text(ShownAgents::All);
     assert_eq!(together.exit_status(), 0, "{text}");
     assert!(
-        text.contains("; the suite improved. Exit status 0.\n"),
+        text.contains("\nall 4 agents together got better (+75.0 points). Exit status 0.\n"),
         "{text}"
     );
 }
@@ -190,7 +194,10 @@ fn what_cannot_be_judged_is_said() {
 fn what_is_not_judged_is_left_out_and_told() {
     let runs = |passed: usize, unjudged: usize| {
         let judged = vec![RunSample::with_outcome(true); passed];
-        let others = vec![RunSample::default().with_unjudged(true); unjudged];
+        let others = RunSample::default()
+            .with_unjudged(true)
+            .with_outcome_recorded(true);
+        let others = vec![others; unjudged];
         [judged, others].concat()
     };
     let some = both("a", runs(6, 0), runs(5, 1));
@@ -198,8 +205,10 @@ fn what_is_not_judged_is_left_out_and_told() {
     assert_eq!(found.exit_status(), 0);
     let row = &found.rows()[1].cells;
     assert_eq!(row[1], "6/6 → 5/5");
-    let left_out = "; left out, as nothing was judged: 0 of 6 runs before, 1 of 6 now";
-    assert!(row[4].ends_with(left_out), "{row:?}");
+    let left_out = "left out, as nothing was judged: 0 of 6 runs before, 1 of 6 now";
+    assert_eq!(found.rows()[1].described.as_deref(), Some(left_out));
+    let verdict = found.agents[0].verdict(&CompareOptions::default());
+    assert!(verdict.ends_with(left_out), "{verdict}");
 
     let none = both("b", runs(6, 0), runs(0, 6));
     let found = compare(&[some, none.clone()], &CompareOptions::default());
@@ -232,15 +241,18 @@ fn what_is_not_judged_is_left_out_and_told() {
 #[test]
 fn that_nothing_differs_is_said_where_nothing_does() {
     for (now, said) in [
-        (side(6, 1000, "close"), "; no difference was found"),
-        (side(6, 1000, "cancel"), ""),
-        (side(6, 1500, "close"), ""),
+        (side(6, 1000, "close"), "\nno difference was found."),
+        (
+            side(5, 1000, "close"),
+            "\nno difference beyond chance was found.",
+        ),
+        (side(6, 1000, "cancel"), "\n1 calls other tools."),
+        (side(6, 1500, "close"), "\n1 costs 49% more tokens."),
     ] {
         let samples = vec![both("a", side(6, 1000, "close"), now)];
         let found = compare(&samples, &CompareOptions::default());
         let text = found.shown();
-        let told = text.split("0 improved").nth(1).unwrap();
-        assert_eq!(told, format!("{said}."), "{text}");
+        assert!(text.ends_with(said), "{text}");
     }
 }
 
@@ -263,8 +275,8 @@ fn agents_on_one_side_and_of_other_prompts_are_listed_and_never_judged() {
         comparison.text(ShownAgents::All),
         "Nothing changed: the recordings of 1 agent are the same on both sides, 1 is new, 1 is no longer\n\
          asked for, 1 is not comparable.\n\n\
-         unchanged: x\nnew: z\ndropped: y\nnot comparable: w\\u{1b}[31m\n  model: gpt-4o → gpt-5\n\
-         all unchanged: what can be compared is the same on both sides. Exit status 0.\n"
+         unchanged: `x`\nnew: `z`\ndropped: `y`\nnot comparable: `w\\u{1b}[31m`\n  model: gpt-4o → gpt-5\n\
+         cannot tell: 1 agent cannot be compared, so nothing shows that it did not get worse. Exit status 3.\n"
     );
 }
 
@@ -277,7 +289,7 @@ fn an_agent_without_runs_is_never_a_silent_pass() {
     let comparison = compare(&[unchanged, gone("y")], &CompareOptions::default());
     assert_eq!(
         comparison.body(ShownAgents::All),
-        format!("unchanged: x\ngone: y\n{told}")
+        format!("unchanged: `x`\ngone: `y`\n{told}")
     );
     let mut held = outcomes_only(&[(6, 6, 6)]);
     assert_eq!(compare(&held, &CompareOptions::default()).exit_status(), 0);

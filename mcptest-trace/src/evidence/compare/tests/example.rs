@@ -24,7 +24,7 @@ d_cancel  6/6 → 4/6    ×1.00 [0.98, 1.03]  other p 0.002  no evidence (87 poi
 all 4     −4.2 points  ×1.10 [0.82, 1.47]  other p 0.002  no evidence p 0.50
 `d_cancel`: new `close` in 6 of 6, lost `cancel`
 all 4: a mean drop of 37.9 points would have been noticed
-2 regressed, 1 improved. Exit status 1.
+1 got worse, 1 costs 45% more tokens, 1 calls other tools, 1 got better. Exit status 1.
 "
         );
     }
@@ -51,7 +51,7 @@ of each agent, regressed is p ≤ 0.00625 and a loss of 10 points or more; costl
 
 all 4: a mean drop of 37.9 points would have been noticed
 
-2 regressed, 1 improved. Exit status 1.
+1 got worse, 1 costs 45% more tokens, 1 calls other tools, 1 got better. Exit status 1.
 "
     );
 }
@@ -73,10 +73,7 @@ fn names_and_tools_of_others_are_no_markup() {
         text.contains("new `@team #7 ![x](y) ʼzʼ |\\n<b>` in 6 of 6"),
         "{text}"
     );
-    assert!(
-        text.contains("- new: &lt;script&gt;@<!-- -->all\n"),
-        "{text}"
-    );
+    assert!(text.contains("- new: `<script>@all`\n"), "{text}");
 }
 
 #[test]

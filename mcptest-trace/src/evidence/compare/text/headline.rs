@@ -1,8 +1,9 @@
 //! What a comparison comes to in one sentence, in words that ask for no knowledge of tests.
 
-use super::names::Names;
+use super::names::AgentNames;
 use crate::evidence::compare::{
-    AgentComparison, Comparison, CostKind, Metric, MetricFinding, OutcomesCompared, Undecided,
+    AgentComparison, Comparison, CostKind, Decision, Metric, MetricFinding, OutcomesCompared,
+    Undecided,
 };
 use crate::text::counted;
 
@@ -23,7 +24,6 @@ impl Comparison {
     /// ```
     #[must_use]
     pub fn headline(&self) -> String {
-        let on_both = self.agents.len() + self.unchanged.len();
         let parts: Vec<String> = if self.agents.is_empty() {
             let same = match self.unchanged.len() {
                 0 => "nothing could be compared".to_owned(),
@@ -34,41 +34,68 @@ impl Comparison {
             };
             std::iter::once(same).chain(self.one_sided()).collect()
         } else {
-            let names = Names::of(self);
-            let found = [
-                Some(self.worse(&names, on_both)),
-                self.together(),
-                self.of_cost(&names, MetricFinding::Regressed),
-                self.other(&names),
-                self.better(&names),
-                self.of_cost(&names, MetricFinding::Improved),
+            let names = AgentNames::of(self);
+            let found = self.findings(&names).into_iter().map(|found| found.long);
+            let besides = [
+                self.fallen(&names),
                 self.not_told(),
                 self.never_passed(),
                 self.unknown(),
+                self.lost_outcomes(&names),
+                self.lost_costs(&names),
+                self.not_shown(),
             ];
-            found
-                .into_iter()
-                .flatten()
-                .chain(self.one_sided())
-                .collect()
+            let besides = besides.into_iter().flatten();
+            found.chain(besides).chain(self.one_sided()).collect()
         };
-        let sentence = parts.join(", ") + ".";
+        let mut sentence = parts.join(", ");
+        if self.fails_elsewhere() {
+            sentence.push_str("; what fails is in other suites");
+        }
         let mut signs = sentence.chars();
         let first = signs.next().map(|sign| sign.to_ascii_uppercase());
-        first.into_iter().chain(signs).collect()
+        first.into_iter().chain(signs).chain(['.']).collect()
     }
 
-    fn worse(&self, names: &Names, of: usize) -> String {
+    /// What tests found, for the first sentence and for the last one.
+    pub(super) fn findings(&self, names: &AgentNames) -> Vec<FindingSaid> {
+        let alike = |said: String| FindingSaid {
+            short: Some(said.clone()),
+            long: said,
+        };
+        let found = [
+            Some(self.worse(names)),
+            self.together().map(alike),
+            self.of_cost(names, MetricFinding::Regressed),
+            self.other(names),
+            self.better(names),
+            self.of_cost(names, MetricFinding::Improved),
+        ];
+        found.into_iter().flatten().collect()
+    }
+
+    fn worse(&self, names: &AgentNames) -> FindingSaid {
         let worse = self.whose(|agent| is(agent, Metric::Outcomes, MetricFinding::Regressed));
+        let of = self.agents.len() + self.unchanged.len();
         let all = counted(of, "agent");
-        match worse.len() {
-            0 if of == 1 => "the agent that is compared is not shown to be worse".to_owned(),
-            0 => format!("none of {all} is shown to be worse"),
-            count => format!(
-                "{count} of {all} got worse ({})",
-                named(names, &worse, passes)
-            ),
+        if !worse.is_empty() {
+            let count = worse.len();
+            return FindingSaid {
+                long: format!(
+                    "{count} of {all} got worse ({})",
+                    named(names, &worse, passes)
+                ),
+                short: Some(format!("{count} got worse")),
+            };
         }
+        let cannot_tell = matches!(self.decision, Decision::CannotTell { allowed: false, .. });
+        let long = match (of, cannot_tell && self.left_out == 0) {
+            (1, true) => "it cannot be told whether the agent got worse".to_owned(),
+            (_, true) => format!("it cannot be told whether {all} got worse"),
+            (1, false) => "the agent that is compared is not shown to be worse".to_owned(),
+            (_, false) => format!("none of {all} is shown to be worse"),
+        };
+        FindingSaid { long, short: None }
     }
 
     /// What the tests of all agents together find.
@@ -97,7 +124,7 @@ impl Comparison {
         (!both.is_empty()).then(|| both.join(", "))
     }
 
-    fn of_cost(&self, names: &Names, finding: MetricFinding) -> Option<String> {
+    fn of_cost(&self, names: &AgentNames, finding: MetricFinding) -> Option<FindingSaid> {
         let agents = self.whose(|agent| is(agent, Metric::Cost, finding));
         let ratios = agents.iter().filter_map(|agent| agent.cost?.ratio);
         let percents: Vec<u64> = ratios.map(percent).collect();
@@ -114,23 +141,38 @@ impl Comparison {
         let [one, many, what] = words(self.options.cost);
         let verb = if agents.len() == 1 { one } else { many };
         let whose = named(names, &agents, |_| None);
-        (!agents.is_empty()).then(|| format!("{} {verb} {by}{more}{what} ({whose})", agents.len()))
+        let said = format!("{} {verb} {by}{more}{what}", agents.len());
+        (!agents.is_empty()).then(|| FindingSaid::of(said, &whose))
     }
 
-    fn other(&self, names: &Names) -> Option<String> {
+    fn other(&self, names: &AgentNames) -> Option<FindingSaid> {
         let others = self.whose(|agent| {
             let listed = agent.behaviour.as_ref().is_some_and(|found| found.other);
             listed || is(agent, Metric::Behaviour, MetricFinding::Regressed)
         });
         let calls = if others.len() == 1 { "calls" } else { "call" };
         let whose = named(names, &others, |_| None);
-        (!others.is_empty()).then(|| format!("{} {calls} other tools ({whose})", others.len()))
+        let said = format!("{} {calls} other tools", others.len());
+        (!others.is_empty()).then(|| FindingSaid::of(said, &whose))
     }
 
-    fn better(&self, names: &Names) -> Option<String> {
+    fn better(&self, names: &AgentNames) -> Option<FindingSaid> {
         let better = self.whose(|agent| is(agent, Metric::Outcomes, MetricFinding::Improved));
         let whose = named(names, &better, passes);
-        (!better.is_empty()).then(|| format!("{} got better ({whose})", better.len()))
+        let said = format!("{} got better", better.len());
+        (!better.is_empty()).then(|| FindingSaid::of(said, &whose))
+    }
+
+    /// Who passed before and does not pass any more, in too few runs to show it.
+    fn fallen(&self, names: &AgentNames) -> Option<String> {
+        let fallen = self.whose(AgentComparison::has_fallen_to_none);
+        let whose = named(names, &fallen, passes);
+        (!fallen.is_empty()).then(|| {
+            format!(
+                "{} fell to no pass, in too few runs to show it ({whose})",
+                fallen.len()
+            )
+        })
     }
 
     /// That the runs are too few, and how many more would do.
@@ -143,10 +185,11 @@ impl Comparison {
         } else {
             "about "
         };
-        let runs = match (low, high) {
-            (1, 1) => "1 more run".to_owned(),
-            (low, high) if low == high => format!("{low} more runs"),
-            (low, high) => format!("{low} to {high} more runs"),
+        let more = counted(wide_count(high), "more run");
+        let runs = if low == high {
+            more
+        } else {
+            format!("{low} to {more}")
         };
         let (count, each) = match undecided.len() {
             1 => (1, ""),
@@ -165,13 +208,40 @@ impl Comparison {
 
     fn unknown(&self) -> Option<String> {
         let unknown = self.whose(|agent| agent.outcomes.is_none());
-        let of = if unknown.len() == 1 { "has" } else { "have" };
-        (!unknown.is_empty()).then(|| {
-            format!(
-                "{} {of} runs that nobody knows to have passed",
-                unknown.len()
-            )
-        })
+        let has = have(unknown.len());
+        (!unknown.is_empty()).then(|| format!("{has} runs that nobody knows to have passed"))
+    }
+
+    fn lost_outcomes(&self, names: &AgentNames) -> Option<String> {
+        let lost = self.whose(AgentComparison::has_lost_outcomes);
+        let (has, whose) = (have(lost.len()), named(names, &lost, |_| None));
+        (!lost.is_empty()).then(|| format!("{has} fewer recorded outcomes than before ({whose})"))
+    }
+
+    fn lost_costs(&self, names: &AgentNames) -> Option<String> {
+        let lost = self.whose(AgentComparison::has_lost_costs);
+        let (has, whose) = (have(lost.len()), named(names, &lost, |_| None));
+        let noun = self.options.cost.noun();
+        (!lost.is_empty())
+            .then(|| format!("{has} fewer runs that say their {noun} than before ({whose})"))
+    }
+
+    /// That what was asked to be shown is not.
+    fn not_shown(&self) -> Option<String> {
+        (self.decision == Decision::NotShown)
+            .then(|| "it is not shown that the agents are no worse".to_owned())
+    }
+
+    /// Whether what fails is of agents that are left out here.
+    pub(super) fn fails_elsewhere(&self) -> bool {
+        let own = self
+            .agents
+            .iter()
+            .any(|agent| agent.regressed(&self.options));
+        let mut metrics = self.options.fail_on.iter();
+        let together =
+            metrics.any(|metric| self.suite.finding(*metric) == Some(MetricFinding::Regressed));
+        self.left_out > 0 && self.decision == Decision::Regressed && !own && !together
     }
 
     /// Agents that were not compared.
@@ -196,6 +266,33 @@ impl Comparison {
     fn whose(&self, wanted: impl Fn(&AgentComparison) -> bool) -> Vec<&AgentComparison> {
         self.agents.iter().filter(|agent| wanted(agent)).collect()
     }
+}
+
+/// What a test found, in words.
+pub(super) struct FindingSaid {
+    /// With whose it is, for the first sentence.
+    long: String,
+    /// For the last line; nothing where it is no finding.
+    pub(super) short: Option<String>,
+}
+
+impl FindingSaid {
+    fn of(said: String, whose: &str) -> Self {
+        Self {
+            long: format!("{said} ({whose})"),
+            short: Some(said),
+        }
+    }
+}
+
+/// So many agents, with the verb.
+fn have(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "has" } else { "have" })
+}
+
+/// A number of runs as one that is counted.
+fn wide_count(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
 }
 
 fn is(agent: &AgentComparison, metric: Metric, finding: MetricFinding) -> bool {
@@ -234,7 +331,7 @@ fn passes(agent: &AgentComparison) -> Option<String> {
 
 /// The first of some agents, each with what there is to say of it.
 fn named(
-    names: &Names,
+    names: &AgentNames,
     agents: &[&AgentComparison],
     say: impl Fn(&AgentComparison) -> Option<String>,
 ) -> String {

@@ -1,9 +1,9 @@
 //! A comparison as Markdown, for a pull request.
 
-use super::names::Names;
+use super::names::AgentNames;
 use super::row;
 use super::short::ShortRow;
-use super::{ShownAgents, details};
+use super::{ShownAgents, described, gaps};
 use crate::evidence::compare::rank::Rank;
 use crate::evidence::compare::{AgentComparison, Comparison};
 use crate::text::{
@@ -25,7 +25,7 @@ impl Comparison {
     /// The same in pieces, the headline first.
     #[must_use]
     pub fn markdown_blocks(&self) -> Vec<MarkdownBlock> {
-        let names = Names::of(self);
+        let names = AgentNames::of(self);
         let (quiet, told): (Vec<_>, Vec<_>) = self
             .ranked()
             .into_iter()
@@ -51,7 +51,11 @@ impl Comparison {
                 tail: String::new(),
             });
         }
-        let lines = told.iter().flat_map(|agent| details(agent, &names));
+        let lines = told.iter().flat_map(|agent| {
+            let name = names.quoted(&agent.agent);
+            let details = gaps(agent).chain(described::line(agent));
+            details.map(move |line| format!("{name}: {line}"))
+        });
         let power = row::suite_power(&self.suite);
         let lines = lines.chain(self.rule()).chain(power.clone());
         blocks.extend(lines.map(|line| paragraph(&line)));
@@ -72,12 +76,12 @@ impl Comparison {
                 tail: "\n</details>\n".to_owned(),
             });
         }
-        let facts = self.facts(ShownAgents::All).into_iter();
+        let facts = self.facts(ShownAgents::All, &names).into_iter();
         let facts: Vec<String> = facts
             .filter(|fact| Some(fact) != power.as_ref())
             .map(|fact| match fact.strip_prefix("  ") {
                 Some(inner) => format!("  - {}\n", escaped(inner)),
-                None => format!("- {}\n", escaped(&fact)),
+                None => format!("- {}\n", escaped_but_code(&fact)),
             })
             .collect();
         if !facts.is_empty() {

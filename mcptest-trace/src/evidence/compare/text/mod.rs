@@ -15,8 +15,8 @@ mod row;
 mod short;
 
 use super::rank::Rank;
-use super::{AgentComparison, Chosen, Comparison, Decision, Metric, MetricFinding};
-use names::Names;
+use super::{AgentComparison, Chosen, Comparison, Decision, Metric, MetricFinding, NoCost};
+pub use names::AgentNames;
 use short::ShortRow;
 
 /// Which agents a text has rows of.
@@ -86,7 +86,12 @@ impl Comparison {
     }
 
     fn status(&self) -> String {
-        format!("Exit status {}.", self.exit_status())
+        let of = if self.left_out > 0 {
+            " of all suites together"
+        } else {
+            ""
+        };
+        format!("Exit status {}{of}.", self.exit_status())
     }
 
     /// All agents without the exit status, for what is no command: without a line break at the end.
@@ -97,7 +102,7 @@ impl Comparison {
 
     /// The table with what stands below it, each line with its end.
     fn table(&self, shown: ShownAgents) -> String {
-        let names = Names::of(self);
+        let names = AgentNames::of(self);
         let mut lines = Vec::new();
         let agents = self.ranked();
         let folded = self.folded(shown);
@@ -113,15 +118,22 @@ impl Comparison {
             lines.extend(short::lines(&rows));
         }
         for agent in &listed {
-            for line in details(agent, &names) {
-                lines.push(match shown {
-                    ShownAgents::All => wrapped(&line, 2),
-                    ShownAgents::WithFinding => ended(&line, COLUMNS),
-                });
-            }
+            let name = names.quoted(&agent.agent);
+            lines.extend(gaps(agent).map(|gap| wrapped(&format!("{name}: {gap}"), 2)));
+            let described = described::line(agent).map(|line| format!("{name}: {line}"));
+            lines.extend(match shown {
+                ShownAgents::All => described.map(|line| wrapped(&line, 2)),
+                // What a few runs do otherwise says nothing.
+                ShownAgents::WithFinding if agent.has_fallen() => None,
+                ShownAgents::WithFinding => described.map(|line| ended(&line, COLUMNS)),
+            });
         }
         lines.extend(folded);
-        lines.extend(self.facts(shown).iter().map(|fact| wrapped(fact, 2)));
+        lines.extend(
+            self.facts(shown, &names)
+                .iter()
+                .map(|fact| wrapped(fact, 2)),
+        );
         lines.iter().map(|line| format!("{line}\n")).collect()
     }
 
@@ -178,14 +190,16 @@ impl Comparison {
         if self.agents.is_empty() {
             return Vec::new();
         }
-        let cost = self.options.cost.as_str();
-        let head = ["agent", "passed", cost, "behaviour", "verdict"].map(str::to_owned);
-        let mut rows = vec![Row::plain(head)];
-        rows.extend(self.agents.iter().map(|agent| Row {
-            cells: row::of_agent(agent, self),
-            described: described::line(agent),
+        let names = AgentNames::of(self);
+        let mut rows = vec![Row::plain(ShortRow::head(self).cells())];
+        rows.extend(self.agents.iter().map(|agent| {
+            let described: Vec<String> = gaps(agent).chain(described::line(agent)).collect();
+            Row {
+                cells: ShortRow::of(agent, self, &names).cells(),
+                described: (!described.is_empty()).then(|| described.join("; ")),
+            }
         }));
-        rows.push(Row::plain(row::of_suite(self)));
+        rows.push(Row::plain(ShortRow::of_all(self).cells()));
         rows
     }
 
@@ -193,20 +207,21 @@ impl Comparison {
     /// comes to, last.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = self.facts(ShownAgents::All);
+        let mut notes = self.facts(ShownAgents::All, &AgentNames::of(self));
         notes.push(format!("{} {}", self.summary(), self.status()));
         notes
     }
 
     /// Whose runs were not compared and why, and what numbers are less than they seem.
-    fn facts(&self, shown: ShownAgents) -> Vec<String> {
+    fn facts(&self, shown: ShownAgents, names: &AgentNames) -> Vec<String> {
         let mut notes: Vec<String> = row::suite_power(&self.suite).into_iter().collect();
         let intervals = self.agents.iter().filter_map(without_interval);
         let mut intervals: Vec<(usize, usize)> = intervals.collect();
         intervals.sort_unstable();
         intervals.dedup();
         for (before, now) in intervals {
-            notes.push(format!("no 95% interval from {before} and {now} runs"));
+            let now = counted(now, "run");
+            notes.push(format!("no 95% interval from {before} and {now}"));
         }
         let inexact = self.suite.outcomes.is_some_and(|found| !found.exact)
             || self.suite.cost.is_some_and(|found| !found.exact)
@@ -220,16 +235,20 @@ impl Comparison {
                     .to_owned(),
             );
         }
-        let mut machines: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut without_cost: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for agent in &self.agents {
-            if let Some(other) = &agent.other_machines {
-                let agents = machines.entry(other.to_string()).or_default();
+            let other = agent.other_machines.as_ref();
+            let other = other.map(|machines| format!("they were {machines}"));
+            let reasons = agent.no_cost.map(NoCost::reason).into_iter().chain(other);
+            for reason in reasons {
+                let agents = without_cost.entry(reason).or_default();
                 agents.push(agent.agent.clone());
             }
         }
-        for (machines, agents) in &machines {
-            let what = format!("time is not compared, as they were {machines}");
-            notes.extend(listing(&what, agents, shown));
+        let listed = |what: &str, agents: &[String]| listing(what, agents, shown, names);
+        for (reason, agents) in &without_cost {
+            let what = format!("{} not compared, as {reason}", self.options.cost.noun_is());
+            notes.extend(listed(&what, agents));
         }
         for (what, agents) in [
             ("unchanged", &self.unchanged),
@@ -237,10 +256,10 @@ impl Comparison {
             ("gone", &self.gone),
             ("dropped", &self.dropped),
         ] {
-            notes.extend(listing(what, agents, shown));
+            notes.extend(listed(what, agents));
         }
         for Chosen { agent, lost } in &self.chosen {
-            let agent = escape_line(agent);
+            let agent = names.quoted(agent);
             notes.push(format!(
                 "{agent}: {lost} recordings of the baseline are gone; those that are left are a choice of runs, which is no sample"
             ));
@@ -250,36 +269,25 @@ impl Comparison {
             ShownAgents::WithFinding => LISTED,
         };
         for agent in self.not_comparable.iter().take(most) {
-            notes.push(format!("not comparable: {}", escape_line(&agent.agent)));
+            notes.push(format!("not comparable: {}", names.quoted(&agent.agent)));
             let lines = agent.differences.iter();
             notes.extend(lines.map(|line| format!("  {}", escape_line(line))));
         }
         let others = self.not_comparable.iter().skip(most);
         let others: Vec<String> = others.map(|agent| agent.agent.clone()).collect();
-        notes.extend(listing("not comparable as well", &others, shown));
+        notes.extend(listed("not comparable as well", &others));
         notes
     }
 
-    /// Whether anything on the two sides differs by more than chance, or by what only one has.
+    /// Whether anything on the two sides differs, by chance or not; costs always do.
     fn differs(&self) -> bool {
-        let is_other = |finding| {
-            matches!(
-                finding,
-                Some(MetricFinding::Regressed | MetricFinding::Improved)
-            )
-        };
-        let metrics = [Metric::Outcomes, Metric::Cost, Metric::Behaviour];
-        let differs = |agent: &AgentComparison| {
-            metrics
-                .iter()
-                .any(|metric| is_other(agent.finding(*metric)))
-                || agent.behaviour.as_ref().is_some_and(|it| it.other)
+        self.agents.iter().any(|agent| {
+            let outcomes = agent.outcomes.as_ref();
+            let behaviour = agent.behaviour.as_ref();
+            outcomes.is_some_and(|found| found.drop().abs() > 1e-9)
+                || behaviour.is_some_and(|found| found.tools.energy.abs() > 1e-9)
                 || described::line(agent).is_some()
-        };
-        metrics
-            .iter()
-            .any(|metric| is_other(self.suite.finding(*metric)))
-            || self.agents.iter().any(differs)
+        })
     }
 
     /// What it all comes to, in a sentence.
@@ -295,53 +303,58 @@ impl Comparison {
         if self.decision == Decision::Unchanged {
             return "all unchanged: what can be compared is the same on both sides.".to_owned();
         }
-        let agents = self.agents.iter();
-        let regressed = agents.filter(|agent| agent.regressed(&self.options));
-        let better = |agent: &&AgentComparison| {
-            agent.finding(Metric::Outcomes) == Some(MetricFinding::Improved)
+        let found = self.findings(&AgentNames::of(self)).into_iter();
+        let found: Vec<String> = found.filter_map(|found| found.short).collect();
+        let mut said = match (found.is_empty(), self.differs()) {
+            (false, _) => found.join(", "),
+            (true, _) if self.agents.is_empty() => "nothing was compared".to_owned(),
+            (true, true) => "no difference beyond chance was found".to_owned(),
+            (true, false) => "no difference was found".to_owned(),
         };
-        let improved = self.agents.iter().filter(better).count();
-        let mut said = format!("{} regressed, {improved} improved", regressed.count());
-        said.push_str(match self.suite.finding(Metric::Outcomes) {
-            Some(MetricFinding::Regressed) => "; the suite regressed",
-            Some(MetricFinding::Improved) => "; the suite improved",
-            _ => "",
-        });
-        if self.suite.finding(Metric::Cost) == Some(MetricFinding::Regressed) {
-            said.push_str("; the suite became costlier");
-        }
-        if !self.differs() {
-            said.push_str("; no difference was found");
+        if self.fails_elsewhere() {
+            said.push_str("; what fails is in other suites");
         }
         if self.decision == Decision::NotShown {
-            said.push_str("; not shown to be no worse");
+            said.push_str("; it is not shown that the agents are no worse");
         }
         said + "."
     }
 }
 
 /// Agents by their stems, after what they have in common; nothing where there is none.
-fn listing(what: &str, agents: &[String], shown: ShownAgents) -> Option<String> {
+fn listing(
+    what: &str,
+    agents: &[String],
+    shown: ShownAgents,
+    names: &AgentNames,
+) -> Option<String> {
     let most = match shown {
         ShownAgents::All => agents.len(),
         ShownAgents::WithFinding => LISTED,
     };
     let first = agents.iter().take(most);
-    let mut names: Vec<String> = first.map(|agent| escape_line(agent).into_owned()).collect();
+    let mut listed: Vec<String> = first.map(|agent| names.quoted(agent)).collect();
     if agents.len() > most {
-        names.push(format!("{} more", agents.len() - most));
+        listed.push(format!("{} more", agents.len() - most));
     }
-    (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")))
+    (!listed.is_empty()).then(|| format!("{what}: {}", listed.join(", ")))
 }
 
-/// What there is to say of an agent besides its row, a line each.
-fn details(agent: &AgentComparison, names: &Names) -> Vec<String> {
-    let name = names.quoted(&agent.agent);
+/// Which runs of an agent outcomes leave out, and of which the gates say it, a line each.
+fn gaps(agent: &AgentComparison) -> impl Iterator<Item = String> {
     let left_out = agent.unjudged.map(|[before, now]| {
-        format!("{name}: left out, as nothing was judged: {before} runs before, {now} now")
+        format!("left out, as nothing was judged: {before} runs before, {now} now")
     });
-    let described = described::line(agent).map(|line| format!("{name}: {line}"));
-    left_out.into_iter().chain(described).collect()
+    let by_gates = agent.outcomes.is_some() || agent.unjudged.is_some();
+    let without_outcome = agent.without_outcome.map(|[before, now]| {
+        let then = if by_gates {
+            "so the gates say of all its runs if they passed"
+        } else {
+            "so its outcomes are not compared"
+        };
+        format!("no outcome is recorded of {before} runs before and {now} now, {then}")
+    });
+    without_outcome.into_iter().chain(left_out)
 }
 
 fn without_interval(agent: &AgentComparison) -> Option<(usize, usize)> {

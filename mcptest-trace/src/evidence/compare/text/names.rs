@@ -1,42 +1,103 @@
-//! What agents are called in a text: their name without the model, where that is enough to tell them apart.
+//! What agents are called in a text: as the suite or the recordings name them, and no longer than tells them apart.
 
 use std::collections::BTreeMap;
 
-use crate::evidence::compare::Comparison;
+use crate::evidence::compare::{AgentName, Comparison};
 use crate::text::{escape_line, fitted};
 
 /// A name has so many columns at the most, also where there is room for more.
 const LONGEST: usize = 80;
 
-/// The names of the agents of a comparison.
-pub(super) struct Names(BTreeMap<String, usize>);
+/// What the agents of a comparison are called, by the stems of their recordings.
+#[derive(Debug, Clone)]
+pub struct AgentNames(BTreeMap<String, String>);
 
-impl Names {
-    pub(super) fn of(comparison: &Comparison) -> Self {
-        let mut names = BTreeMap::new();
-        for stem in comparison.stems() {
-            *names.entry(without_model(stem).to_owned()).or_default() += 1;
+impl AgentNames {
+    /// The names of all agents of a comparison. An agent has its model behind its name only where another
+    /// agent has the same name, and its suite before it where that is not enough.
+    ///
+    /// ```
+    /// use mcptest_trace::evidence::compare::{
+    ///     AgentName, AgentNames, AgentSamples, CompareOptions, Sides, compare,
+    /// };
+    ///
+    /// let agent = |stem: &str, model: &str| {
+    ///     AgentSamples::new(stem, Sides::New).with_name(AgentName::new("Refund agent", model))
+    /// };
+    /// let one = [agent("Refund_agent__gpt-5", "gpt-5")];
+    /// let names = AgentNames::of(&compare(&one, &CompareOptions::default()));
+    /// assert_eq!(names.quoted("Refund_agent__gpt-5"), "`Refund agent`");
+    ///
+    /// let two = [agent("Refund_agent__gpt-5", "gpt-5"), agent("Refund_agent__opus", "opus")];
+    /// let names = AgentNames::of(&compare(&two, &CompareOptions::default()));
+    /// assert_eq!(names.quoted("Refund_agent__opus"), "`Refund agent (opus)`");
+    /// ```
+    #[must_use]
+    pub fn of(comparison: &Comparison) -> Self {
+        let stems: Vec<&str> = comparison.stems().collect();
+        let forms: Vec<[String; 3]> = stems
+            .iter()
+            .map(|stem| forms(stem, comparison.names.get(*stem)))
+            .collect();
+        let mut counts: [BTreeMap<&str, usize>; 3] = Default::default();
+        for forms in &forms {
+            for (counts, form) in counts.iter_mut().zip(forms) {
+                *counts.entry(form).or_default() += 1;
+            }
+        }
+        let chosen = stems.iter().zip(&forms).map(|(stem, forms)| {
+            let mut both = forms.iter().zip(&counts);
+            let only = both.find(|(form, counts)| counts.get(form.as_str()) == Some(&1));
+            (
+                (*stem).to_owned(),
+                only.map_or(*stem, |(form, _)| form).to_owned(),
+            )
+        });
+        let mut names: BTreeMap<String, String> = chosen.collect();
+        // A name may look like another one with its model.
+        let mut taken: BTreeMap<String, usize> = BTreeMap::new();
+        for name in names.values() {
+            *taken.entry(name.clone()).or_default() += 1;
+        }
+        for (stem, name) in &mut names {
+            if taken.get(name) != Some(&1) {
+                name.clone_from(stem);
+            }
         }
         Self(names)
     }
 
-    /// An agent, made safe to print.
-    pub(super) fn of_agent(&self, stem: &str) -> String {
-        let short = without_model(stem);
-        let name = match self.0.get(short) {
-            Some(1) if !short.is_empty() => short,
-            _ => stem,
-        };
+    /// An agent by the stem of its recordings, made safe to print.
+    #[must_use]
+    pub fn plain(&self, stem: &str) -> String {
+        let name = self.0.get(stem).map_or(stem, String::as_str);
         fitted(&escape_line(name), LONGEST)
     }
 
-    /// The same as code.
-    pub(super) fn quoted(&self, stem: &str) -> String {
-        format!("`{}`", self.of_agent(stem).replace('`', "ʼ"))
+    /// The same between backticks.
+    #[must_use]
+    pub fn quoted(&self, stem: &str) -> String {
+        format!("`{}`", self.plain(stem).replace('`', "ʼ"))
     }
 }
 
-/// A stem is an agent, two underscores and a model.
-fn without_model(stem: &str) -> &str {
-    stem.split_once("__").map_or(stem, |(agent, _)| agent)
+/// What an agent can be called, the shortest first.
+fn forms(stem: &str, name: Option<&AgentName>) -> [String; 3] {
+    let Some(AgentName {
+        agent,
+        model,
+        suite,
+    }) = name
+    else {
+        // A stem is an agent, two underscores and a model.
+        let agent = stem.split_once("__").map_or(stem, |(agent, _)| agent);
+        let short = if agent.is_empty() { stem } else { agent };
+        return [short, stem, stem].map(str::to_owned);
+    };
+    let with_model = format!("{agent} ({model})");
+    let with_suite = match suite {
+        Some(suite) => format!("{suite}: {with_model}"),
+        None => with_model.clone(),
+    };
+    [agent.clone(), with_model, with_suite]
 }

@@ -1,7 +1,5 @@
 //! The rows of the table.
 
-use crate::text::escape_line;
-
 use super::format::{p_of_three, p_of_verdict, signed, significant};
 use crate::evidence::compare::{
     AgentComparison, BehaviourCompared, CompareOptions, Comparison, CostCompared, Metric,
@@ -10,23 +8,6 @@ use crate::evidence::compare::{
 
 /// The least width of the verdict's word.
 const WORD: usize = 11;
-
-/// The row of an agent.
-pub(super) fn of_agent(agent: &AgentComparison, comparison: &Comparison) -> [String; 5] {
-    let outcomes = agent.outcomes.as_ref();
-    [
-        escape_line(&agent.agent).into_owned(),
-        outcomes.map_or_else(unknown, |found| {
-            format!("{} → {}", found.baseline, found.candidate)
-        }),
-        agent.cost.as_ref().map_or_else(unknown, cost_cell),
-        agent
-            .behaviour
-            .as_ref()
-            .map_or_else(unknown, behaviour_cell),
-        agent.verdict(&comparison.options),
-    ]
-}
 
 pub(super) fn unknown() -> String {
     "unknown".to_owned()
@@ -105,9 +86,7 @@ impl AgentComparison {
             let p = (cost.p_costlier, cost.p_cheaper);
             cost_verdict(cost.finding, p)
         }));
-        parts.extend(self.unjudged.map(|[before, now]| {
-            format!("left out, as nothing was judged: {before} runs before, {now} now")
-        }));
+        parts.extend(super::gaps(self));
         parts.join("; ")
     }
 }
@@ -158,8 +137,8 @@ fn remedy(found: &OutcomesCompared) -> String {
     }
 }
 
-/// The row of all agents.
-pub(super) fn of_suite(comparison: &Comparison) -> [String; 5] {
+/// The row of all agents, without what was found of them.
+pub(super) fn of_suite(comparison: &Comparison) -> [String; 4] {
     let suite = &comparison.suite;
     let (outcomes, cost) = (suite.outcomes.as_ref(), suite.cost.as_ref());
     // Where only some agents are shown, the numbers are still those of all.
@@ -182,7 +161,6 @@ pub(super) fn of_suite(comparison: &Comparison) -> [String; 5] {
                 format!("p {p}")
             }
         }),
-        suite_verdict(suite),
     ]
 }
 
@@ -229,40 +207,4 @@ fn noticed(drop: Option<f64>) -> String {
         Some(drop) => format!("a mean drop of {drop:.1} points would have been noticed"),
         None => "no drop would have been noticed".to_owned(),
     }
-}
-
-fn suite_verdict(suite: &SuiteComparison) -> String {
-    let mut parts = Vec::new();
-    if let Some(found) = &suite.outcomes {
-        let p = p_of_verdict(found.p_worse);
-        let rest = match (found.finding, found.share) {
-            (_, None) => "the agent's own test decides".to_owned(),
-            (MetricFinding::Regressed, Some(share)) => {
-                format!(
-                    "p {p} ≤ {}, {:.1} points",
-                    significant(share),
-                    -found.difference
-                )
-            }
-            (MetricFinding::Improved, _) => format!("p {}", p_of_verdict(found.p_better)),
-            (MetricFinding::NothingToLose, _) => "no run of the baseline passed".to_owned(),
-            (MetricFinding::TooFewRuns, Some(share)) => format!(
-                "p cannot be below {}, and {} is needed",
-                significant(found.smallest_p),
-                significant(share)
-            ),
-            (MetricFinding::NoEvidence, _) => format!("p {p}; {}", noticed(found.noticeable_drop)),
-        };
-        let name = match (found.finding, found.share) {
-            (_, None) => "no test",
-            (finding, _) => finding.as_str(),
-        };
-        parts.push(word(name, &rest));
-    }
-    let cost = suite.cost.as_ref();
-    parts.extend(cost.and_then(|cost| {
-        let p = (cost.p_costlier, cost.p_cheaper);
-        cost_verdict(cost.finding, p)
-    }));
-    parts.join("; ")
 }

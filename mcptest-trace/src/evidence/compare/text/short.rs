@@ -1,9 +1,9 @@
 //! The rows of the table that a terminal shows, and how they fit into its columns.
 
 use super::format::{p_of_verdict, significant};
-use super::names::Names;
+use super::names::AgentNames;
 use super::row::{behaviour_cell, cost_cell, of_suite, suite_word, unknown};
-use crate::evidence::compare::{AgentComparison, Comparison, CostKind, Metric, MetricFinding};
+use crate::evidence::compare::{AgentComparison, Comparison, Metric, MetricFinding};
 use crate::text::{COLUMNS, ended, filled, fitted, width};
 
 /// The least width of an agent's name, and the most of any other cell but the last.
@@ -30,11 +30,11 @@ impl ShortRow {
         }
     }
 
-    pub(super) fn of(agent: &AgentComparison, comparison: &Comparison, names: &Names) -> Self {
+    pub(super) fn of(agent: &AgentComparison, comparison: &Comparison, names: &AgentNames) -> Self {
         let outcomes = agent.outcomes.as_ref();
         let behaviour = agent.behaviour.as_ref();
         Self {
-            agent: names.of_agent(&agent.agent),
+            agent: names.plain(&agent.agent),
             passed: outcomes.map_or_else(unknown, |found| {
                 format!("{} → {}", found.baseline, found.candidate)
             }),
@@ -45,7 +45,7 @@ impl ShortRow {
     }
 
     pub(super) fn of_all(comparison: &Comparison) -> Self {
-        let [agent, passed, cost, behaviour, _] = of_suite(comparison);
+        let [agent, passed, cost, behaviour] = of_suite(comparison);
         Self {
             agent,
             passed,
@@ -200,13 +200,7 @@ impl Comparison {
                 "costlier is p ≤ {} and {}% or more {} than before",
                 significant(found.share),
                 self.options.cost_margin,
-                match self.options.cost {
-                    CostKind::Tokens => "tokens",
-                    CostKind::Steps => "model calls",
-                    CostKind::Calls => "tool calls",
-                    CostKind::Ms => "time",
-                    CostKind::Usd => "money",
-                }
+                self.options.cost.noun()
             )
         });
         let both: Vec<String> = [outcomes, cost].into_iter().flatten().collect();
