@@ -149,6 +149,29 @@ fn commands_of_the_pages_are_taken() {
     assert!(taken > 5, "{taken}");
 }
 
+/// The table of exit codes names each command, once, in the order of their names.
+#[test]
+fn every_command_has_its_exit_codes_on_the_page() {
+    let help = mcptest(Folder::new().path(), &["--help"]).exits(0).stdout;
+    let (_, commands) = help.split_once("Commands:\n").unwrap();
+    let commands = commands.lines().take_while(|line| !line.is_empty());
+    let commands = commands.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let mut commands: Vec<&str> = commands
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .collect();
+    commands.sort_unstable();
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/ci.md");
+    let page = fs::read_to_string(page).unwrap();
+    let (_, table) = page
+        .split_once("| command | code 1 | code 3 |\n|---|---|---|\n")
+        .unwrap();
+    let rows = table.lines().take_while(|line| line.starts_with("| `"));
+    let named: Vec<&str> = rows.map(|row| row.split('`').nth(1).unwrap()).collect();
+    assert!(commands.len() > 10, "{commands:?}");
+    assert_eq!(named, commands);
+}
+
 #[test]
 fn suites_in_other_folders_are_named_as_the_pages_say() {
     let folder = shop(&good());

@@ -124,7 +124,8 @@ fn each_suite_has_its_comment_and_one_that_is_gone_says_so() {
     let written = job.comments();
     assert_eq!(written.len(), 2, "{written:?}");
     assert!(
-        written["101"].contains("Nothing could be compared, 1 is new."),
+        written["101"]
+            .contains("Nothing could be compared, 1 is new; what fails is in other suites."),
         "{written:?}"
     );
 
@@ -232,6 +233,24 @@ fn options_reach_the_comparison_and_the_comment() {
     // Lines of a block of YAML are options too: the last one is the stricter one.
     job.set("inputs.arguments", "--margin 90\n--fail-on behaviour\n");
     assert_eq!(job.run().code, Some(1));
+    // So are those that only the comparison knows.
+    let only = [
+        "--all",
+        "--format json",
+        "--save saved",
+        "--package shop --manifest-path Cargo.toml",
+        "suites --margin 90 --fail-on outcomes",
+    ];
+    for (place, arguments) in only.into_iter().enumerate() {
+        job.set("inputs.arguments", arguments);
+        let said = job.run();
+        assert!(matches!(said.code, Some(0 | 1)), "{arguments}: {said}");
+        assert!(!said.text.contains("error:"), "{arguments}: {said}");
+        let comment = &job.comments()["100"];
+        assert_eq!(comment.contains(WORSE), place < 4, "{arguments}: {comment}");
+        assert!(!comment.contains("could not be compared"), "{comment}");
+    }
+    assert!(job.folder.at("saved").is_dir());
     // Nothing of them is run.
     job.set("inputs.arguments", "$(touch bad) `touch bad` ; touch bad");
     assert_eq!(job.run().code, Some(2));
