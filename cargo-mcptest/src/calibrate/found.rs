@@ -1,12 +1,13 @@
 //! What was found of a suite, as text and as data.
 
+use mcptest::suite::gates::GateKind;
 use mcptest_trace::evidence::calibrate::{AcrossCalibration, Alarms, Calibration, Discrimination};
 use mcptest_trace::evidence::conformal::Share;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::column::Column;
 use super::tells;
-use super::values::Column;
 use crate::outcome::OutcomeSource;
 use crate::output::indented;
 use crate::table::{cell, table};
@@ -19,6 +20,10 @@ const FEW: usize = 5;
 pub(crate) struct SuiteFound {
     pub(super) name: String,
     pub(super) outcome: OutcomeSource,
+    /// The score that says whether a run passed, where one is asked.
+    pub(super) score: Option<String>,
+    /// How many runs that score says nothing of, and of how many.
+    pub(super) without_score: Option<(usize, usize)>,
     pub(super) share: Share,
     /// An import made the suite of its runs.
     pub(super) is_first: bool,
@@ -42,13 +47,25 @@ impl SuiteFound {
             .any(|found| says(found.verdict) || found.limit.is_some_and(|limit| limit.enough))
     }
 
+    /// What says whether a run passed, in words.
+    fn outcome_said(&self) -> String {
+        let score = self.score.as_ref().map(|score| format!("by `{score}`"));
+        score.unwrap_or_else(|| self.outcome.said().to_owned())
+    }
+
     pub(super) fn text(&self, values: bool) -> String {
         let mut text = format!(
             "suite {}: outcomes {}, {}\n",
             self.name,
-            self.outcome.said(),
+            self.outcome_said(),
             self.share
         );
+        if let (Some((without, all)), Some(score)) = (self.without_score, &self.score) {
+            let runs = counted(all, "run");
+            text.push_str(&format!(
+                "`{score}` says nothing of {without} of {runs}, which are left out\n"
+            ));
+        }
         if self.is_first {
             text.push_str(
                 "`import` made this suite of runs: on those its gates hold by design, and the figures say nothing of runs to \
@@ -57,7 +74,8 @@ impl SuiteFound {
         }
         if let Some((recorded, all)) = self.passed_over {
             text.push_str(&format!(
-                "only {recorded} of {all} runs have a recorded outcome; `--outcome recorded` goes by these alone\n"
+                "only {recorded} of {} have a recorded outcome; `--outcome recorded` goes by these alone\n",
+                counted(all, "run")
             ));
         }
         for told in self.told().into_iter().flatten() {
@@ -164,7 +182,7 @@ impl SuiteFound {
             target["text"] = told.text.into();
             target
         });
-        page["outcomes"] = self.outcome.said().into();
+        page["outcomes"] = self.outcome_said().into();
         page["promise"] = self.share.to_string().into();
         page
     }
@@ -178,7 +196,8 @@ impl SuiteFound {
         let [each, together] = self.told().map(shown);
         json!({
             "suite": self.name,
-            "outcome": self.outcome.as_str(),
+            "outcome": self.score.as_deref().unwrap_or(self.outcome.as_str()),
+            "without_score": self.without_score.map(|(without, all)| json!({ "runs": without, "of": all })),
             "share": self.share,
             "made_of_its_runs": self.is_first,
             "each_run": each,
@@ -201,7 +220,7 @@ struct Told<'a> {
 impl<'a> Told<'a> {
     fn of(column: &'a Column, text: String, found: &impl Serialize) -> Self {
         let mut data = serde_json::to_value(found).unwrap_or_default();
-        data["gate"] = column.gate.name().into();
+        data["gate"] = column.gate.map_or("expect", GateKind::name).into();
         data["values"] = column.json();
         Self { column, text, data }
     }

@@ -1,13 +1,17 @@
 //! `cargo mcptest calibrate`: which threshold would have kept the good runs and caught the bad ones?
 //!
+//! - `column`: a target and its values;
 //! - `values`: what each target is in each run;
+//! - `scores`: the scores of others among them;
 //! - `found`: what was found, as text and as data;
 //! - `write`: thresholds in the suites, in place;
 //! - `slots`: the numbers of a suite that a threshold can take the place of.
 //!
 //! What is computed of the values is [`mcptest_trace::evidence::calibrate`].
 
+mod column;
 mod found;
+mod scores;
 mod slots;
 mod values;
 mod write;
@@ -23,7 +27,7 @@ use serde_json::json;
 use crate::failure::Failure;
 use crate::import::is_first_suite;
 use crate::judging::{Filter, Opened};
-use crate::outcome::OutcomeSource;
+use crate::outcome::{OutcomeAsked, OutcomeSource};
 use crate::output::{Output, OutputFormat};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, ExitStatus};
@@ -63,7 +67,7 @@ pub(crate) struct Calibrate {
 }
 
 /// What thresholds promise, and of which runs.
-#[derive(Debug, Clone, Copy, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Promise {
     /// How many of the future passing runs a threshold must let through, in percent.
     #[arg(long, value_name = "PERCENT", default_value_t = 95, value_parser = clap::value_parser!(u32).range(1..=100))]
@@ -71,9 +75,11 @@ pub(crate) struct Promise {
     /// Count cases instead of runs. A case is green only if all its runs are green.
     #[arg(long)]
     cases: bool,
-    /// What says whether a run passed. Without this option: the recordings, if every recording says it; else the gates.
-    #[arg(long, value_enum)]
-    outcome: Option<OutcomeSource>,
+    /// What says whether a run passed: `recorded`, `gates`, or a score of somebody else: `scores.NAME` by what it says
+    /// itself, `scores.NAME>=4` or `scores.NAME<=2` by its value. Without this option: the recordings, if
+    /// every recording says it; else the gates.
+    #[arg(long, value_parser = OutcomeAsked::parse)]
+    outcome: Option<OutcomeAsked>,
 }
 
 impl Default for Promise {
@@ -89,7 +95,7 @@ impl Default for Promise {
 impl Promise {
     /// What the suites' runs say; of agents that a filter wants.
     pub(crate) fn suites(
-        self,
+        &self,
         opened: &Opened,
         filter: &Filter,
         output: &mut Output<'_>,
@@ -100,7 +106,8 @@ impl Promise {
             return Err(filter.nothing(names));
         }
         let mut found = Vec::new();
-        for suite in values::of(opened, filter) {
+        let score = self.outcome.as_ref().and_then(OutcomeAsked::score);
+        for suite in values::of(opened, filter, score) {
             for (agent, why) in &suite.unusable {
                 writeln!(output.err, "left out: {agent}: {}", escape(why))?;
             }
@@ -116,7 +123,7 @@ impl Promise {
     }
 
     /// Nothing where a suite has no run with a value.
-    fn calibrate(self, suite: SuiteValues, is_first: bool) -> Result<Option<SuiteFound>, Failure> {
+    fn calibrate(&self, suite: SuiteValues, is_first: bool) -> Result<Option<SuiteFound>, Failure> {
         let share = Share::percent(self.share)
             .ok_or_else(|| Failure::new("the share is 1 to 100 percent"))?;
         let share = if self.cases {
@@ -125,11 +132,14 @@ impl Promise {
             share
         };
         let (recorded, all) = suite.recorded();
-        let outcome = self.outcome.unwrap_or(if recorded == all {
+        let unasked = if recorded == all {
             OutcomeSource::Recorded
         } else {
             OutcomeSource::Gates
-        });
+        };
+        let asked = self.outcome.as_ref();
+        let outcome = asked.map_or(unasked, OutcomeAsked::source);
+        let score = asked.and_then(OutcomeAsked::score);
         let passed_over = self.outcome.is_none() && (1..all).contains(&recorded);
         let SuiteValues {
             name,
@@ -166,6 +176,10 @@ impl Promise {
         Ok(Some(SuiteFound {
             name,
             outcome,
+            score: score.map(ToString::to_string),
+            without_score: score
+                .map(|_| (all - recorded, all))
+                .filter(|(without, _)| *without > 0),
             share,
             is_first,
             passed_over: passed_over.then_some((recorded, all)),

@@ -1,21 +1,19 @@
 //! What each target is in each run: of the gates that a suite declares, and of those that need no options.
 
 use std::collections::BTreeMap;
-use std::iter;
 
 use mcptest::energy::{GuardOptions, RunSteps, analyse};
 use mcptest::eval::{Metrics, SUB_SCORE_TARGETS, agent_stability, count_calls};
 use mcptest::judge::{AgentTest, PackageCase};
-use mcptest::result::CaseResult;
 use mcptest::suite::gates::GateKind;
 use mcptest::trace::Run;
-use mcptest_trace::evidence::calibrate::{AgentScored, Quantity, Scored};
-use serde_json::{Value, json};
+use mcptest_trace::evidence::calibrate::Quantity;
+use serde_json::Value;
 
+use super::column::{Column, JudgedAgent};
+use super::scores;
 use crate::judging::{Filter, Opened, in_parallel};
-use crate::outcome::{self, Gates, OutcomeSource};
-use crate::output::short;
-use crate::table::table;
+use crate::outcome::{self, Gates, OutcomeSource, ScoreOutcome};
 
 /// Computes the targets of a gate that has no options, or none that its targets rest on.
 type Free = fn(&Run) -> Option<Value>;
@@ -42,23 +40,15 @@ pub(super) struct SuiteValues {
     pub(super) unusable: Vec<(String, String)>,
 }
 
-/// A target and its values.
-#[derive(Debug, Clone)]
-pub(super) struct Column {
-    pub(super) gate: GateKind,
-    pub(super) target: Quantity,
-    /// Whether it has a value for each run, or one for all of them.
-    pub(super) each_run: bool,
-    /// The stem of each agent's recordings, with its values: one a run, or one in all.
-    agents: Vec<(String, Vec<Option<f64>>)>,
-}
+/// What has no say: nothing, the agent's own `expect:`, or a gate.
+type Without = Option<Option<GateKind>>;
 
 /// Whether each run passed, agent by agent.
 #[derive(Debug, Default)]
 pub(super) struct RunOutcomes {
     recorded: Vec<Vec<Option<bool>>>,
     /// By the gates: all of them, and all but one.
-    gates: Vec<BTreeMap<Option<GateKind>, Vec<Option<bool>>>>,
+    gates: Vec<BTreeMap<Without, Vec<Option<bool>>>>,
 }
 
 impl RunOutcomes {
@@ -66,13 +56,13 @@ impl RunOutcomes {
     pub(super) fn passed(
         &self,
         outcome: OutcomeSource,
-        gate: Option<GateKind>,
+        without: Without,
     ) -> Vec<Vec<Option<bool>>> {
         match outcome {
             OutcomeSource::Recorded => self.recorded.clone(),
             OutcomeSource::Gates => {
-                let of_agent = |gates: &BTreeMap<Option<GateKind>, Vec<Option<bool>>>| {
-                    let gates = gates.get(&gate).or_else(|| gates.get(&None));
+                let of_agent = |gates: &BTreeMap<Without, Vec<Option<bool>>>| {
+                    let gates = gates.get(&without).or_else(|| gates.get(&None));
                     gates.cloned().unwrap_or_default()
                 };
                 self.gates.iter().map(of_agent).collect()
@@ -94,66 +84,14 @@ impl SuiteValues {
     }
 }
 
-impl Column {
-    pub(super) fn scored(&self, passed: &[Vec<Option<bool>>]) -> Vec<Scored<'_>> {
-        let agents = self.agents.iter().zip(passed);
-        let runs = agents.flat_map(|((agent, values), passed)| {
-            values
-                .iter()
-                .zip(passed)
-                .map(move |(value, passed)| Scored::new(agent, *value, *passed))
-        });
-        runs.collect()
-    }
-
-    pub(super) fn agents_scored(&self, passed: &[Vec<Option<bool>>]) -> Vec<AgentScored> {
-        let agents = self.agents.iter().zip(passed);
-        let scored = agents.map(|((_, values), passed)| {
-            let value = values.first().copied().flatten();
-            let runs_passed = passed.iter().filter(|passed| **passed == Some(true));
-            AgentScored::new(value, runs_passed.count(), passed.len())
-        });
-        scored.collect()
-    }
-
-    pub(super) fn json(&self) -> Value {
-        let agents = self
-            .agents
-            .iter()
-            .map(|(agent, values)| (agent.clone(), json!(values)));
-        Value::Object(agents.collect())
-    }
-
-    /// A row an agent.
-    pub(super) fn values_table(&self) -> String {
-        let rows = self.agents.iter().map(|(agent, values)| {
-            let shown = values.iter().map(|value| match value {
-                Some(value) => short(*value),
-                None => "none".to_owned(),
-            });
-            std::iter::once(agent.clone()).chain(shown).collect()
-        });
-        table(&rows.collect::<Vec<Vec<String>>>())
-    }
-}
-
-/// An agent with its runs and the verdicts on them.
-struct JudgedAgent<'a> {
-    test: AgentTest<'a>,
-    runs: &'a [Run],
-    results: Vec<CaseResult>,
-}
-
-impl JudgedAgent<'_> {
-    /// The verdict of a gate, if the agent declares it.
-    fn of_gate(&self, gate: GateKind) -> impl Iterator<Item = &CaseResult> {
-        let is_of = move |result: &&CaseResult| result.gate.as_deref() == Some(gate.name());
-        self.results.iter().filter(is_of)
-    }
-}
-
 /// The values of every suite that has a wanted agent.
-pub(super) fn of(opened: &Opened, filter: &Filter) -> Vec<SuiteValues> {
+///
+/// A score that is asked whether runs passed stands in the place of what recordings say of it.
+pub(super) fn of(
+    opened: &Opened,
+    filter: &Filter,
+    score: Option<&ScoreOutcome>,
+) -> Vec<SuiteValues> {
     let mut suites: BTreeMap<&str, Vec<AgentTest<'_>>> = BTreeMap::new();
     for test in opened.suites.agents() {
         if filter.wants(test.case()) {
@@ -163,11 +101,16 @@ pub(super) fn of(opened: &Opened, filter: &Filter) -> Vec<SuiteValues> {
     let cases = opened.suites.cases();
     suites
         .into_iter()
-        .map(|(name, tests)| of_suite(name, tests, &cases))
+        .map(|(name, tests)| of_suite(name, tests, &cases, score))
         .collect()
 }
 
-fn of_suite(name: &str, mut tests: Vec<AgentTest<'_>>, cases: &[PackageCase<'_>]) -> SuiteValues {
+fn of_suite(
+    name: &str,
+    mut tests: Vec<AgentTest<'_>>,
+    cases: &[PackageCase<'_>],
+    score: Option<&ScoreOutcome>,
+) -> SuiteValues {
     tests.sort_by_key(AgentTest::stem);
     let (mut judged, mut unusable) = (Vec::new(), Vec::new());
     for test in tests {
@@ -195,24 +138,29 @@ fn of_suite(name: &str, mut tests: Vec<AgentTest<'_>>, cases: &[PackageCase<'_>]
     }
     SuiteValues {
         name: name.to_owned(),
-        columns: columns(&judged),
-        runs: passed(&judged),
+        columns: columns(&judged, score),
+        runs: passed(&judged, score),
         unusable,
     }
 }
 
-fn passed(agents: &[JudgedAgent<'_>]) -> RunOutcomes {
+fn passed(agents: &[JudgedAgent<'_>], score: Option<&ScoreOutcome>) -> RunOutcomes {
+    let of_run = |run: &Run| match score {
+        Some(score) => score.of_run(run),
+        None => outcome::recorded(run),
+    };
     let recorded = agents
         .iter()
-        .map(|agent| agent.runs.iter().map(outcome::recorded).collect());
+        .map(|agent| agent.runs.iter().map(of_run).collect());
     let gates = in_parallel(agents, |agent| {
         let gates = Gates::of(&agent.test);
-        let of_kind = |without: Option<GateKind>| {
+        let of_kind = |without: Without| {
             let runs = agent.runs.iter();
             let hold = runs.map(|run| gates.hold_without(run, without));
             (without, hold.collect())
         };
-        let kinds = iter::once(None).chain(gates.kinds().map(Some));
+        let kinds = gates.kinds().map(|kind| Some(Some(kind)));
+        let kinds = [None, Some(None)].into_iter().chain(kinds);
         kinds.map(of_kind).collect()
     });
     RunOutcomes {
@@ -222,7 +170,7 @@ fn passed(agents: &[JudgedAgent<'_>]) -> RunOutcomes {
 }
 
 /// The targets in the order of their gates, each with its values.
-fn columns(agents: &[JudgedAgent<'_>]) -> Vec<Column> {
+fn columns(agents: &[JudgedAgent<'_>], score: Option<&ScoreOutcome>) -> Vec<Column> {
     let mut columns = Vec::new();
     for gate in mcptest::gates() {
         let kind = gate.kind;
@@ -248,7 +196,7 @@ fn columns(agents: &[JudgedAgent<'_>]) -> Vec<Column> {
                 (agent.test.stem(), values)
             });
             columns.push(Column {
-                gate: kind,
+                gate: Some(kind),
                 target,
                 each_run: gate.each_run,
                 agents: agents.collect(),
@@ -258,6 +206,7 @@ fn columns(agents: &[JudgedAgent<'_>]) -> Vec<Column> {
             columns.extend(sub_scores(agents));
         }
     }
+    columns.extend(scores::columns(agents, score));
     columns
 }
 
@@ -271,7 +220,7 @@ fn sub_scores(agents: &[JudgedAgent<'_>]) -> impl Iterator<Item = Column> {
             (agent.test.stem(), scores.collect())
         });
         Some(Column {
-            gate: GateKind::Stability,
+            gate: Some(GateKind::Stability),
             target: Quantity::of(target)?,
             each_run: true,
             agents: agents.collect(),

@@ -10,9 +10,10 @@ use mcptest_trace::eval::Better;
 use mcptest_trace::evidence::calibrate::Discrimination;
 use serde::Serialize;
 
+use super::column::Column;
 use super::found::SuiteFound;
 use super::slots::{Slot, SlotPlace, Slots};
-use super::values::{Column, is_free};
+use super::values::is_free;
 use crate::edit::{Edit, edited, line_start};
 use crate::failure::Failure;
 use crate::files;
@@ -88,8 +89,10 @@ pub(super) fn write(
         for (agent, declared) in agents {
             let new = |proposal: &&Proposal<'_>| {
                 proposal.verdict == Discrimination::TellsRunsApart
-                    && is_free(proposal.column.gate)
-                    && !declared.contains(&proposal.column.gate)
+                    && proposal
+                        .column
+                        .gate
+                        .is_some_and(|gate| is_free(gate) && !declared.contains(&gate))
             };
             let new: Vec<&Proposal<'_>> = proposals.iter().filter(new).collect();
             let Some(edit) = gates_after(source, agent.name.span, &new) else {
@@ -270,10 +273,9 @@ impl Proposal<'_> {
 fn gates_after(source: &Source, name: Span, proposals: &[&Proposal<'_>]) -> Option<Edit> {
     let mut gates: BTreeMap<GateKind, Vec<&Proposal<'_>>> = BTreeMap::new();
     for proposal in proposals {
-        gates
-            .entry(proposal.column.gate)
-            .or_default()
-            .push(proposal);
+        if let Some(gate) = proposal.column.gate {
+            gates.entry(gate).or_default().push(proposal);
+        }
     }
     let text = source.text();
     let start = line_start(text, name.start);

@@ -7,9 +7,8 @@ use mcptest::judge::AgentTest;
 use mcptest::trace::{Run, read_runs};
 use mcptest_suite::{cassette_slug, quoted_list, shown_path};
 
-use super::side::places;
 use crate::failure::Failure;
-use crate::files::files;
+use crate::files::{before_pattern, files};
 use crate::judging::Opened;
 
 /// A folder of recordings without what is in it and belongs to others.
@@ -151,6 +150,28 @@ impl RecordingsFolder<'_> {
             errors.join("\n")
         })
     }
+}
+
+/// Where agents say themselves that their recordings are, from the package's folder.
+pub(crate) fn places(opened: &Opened) -> Vec<PathBuf> {
+    let folder = &opened.package.folder;
+    let suites = opened.suites.suites();
+    let own = suites.flat_map(|(_, suite)| {
+        let beside = suite
+            .source
+            .path()
+            .parent()
+            .and_then(|beside| beside.strip_prefix(folder).ok());
+        let beside = beside.unwrap_or(Path::new("")).to_owned();
+        let cassettes = suite
+            .agents
+            .iter()
+            .filter_map(|agent| agent.cassette.as_ref());
+        cassettes
+            .map(move |cassette| beside.join(before_pattern(&cassette.value)))
+            .collect::<Vec<_>>()
+    });
+    own.collect()
 }
 
 /// The agent of a stem, before which its suite may stand.

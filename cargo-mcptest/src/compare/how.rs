@@ -2,7 +2,7 @@
 
 use mcptest_trace::evidence::compare::{CompareOptions, CostKind, Metric};
 
-use crate::outcome::OutcomeSource;
+use crate::outcome::OutcomeAsked;
 use crate::output::share;
 
 /// How two sides are compared: the same for `compare` and for a report.
@@ -10,10 +10,11 @@ use crate::output::share;
 #[group(id = "how", requires = "baseline", multiple = true)]
 #[command(next_help_heading = "How it is compared")]
 pub(crate) struct How {
-    /// What says whether a run passed. Without this option: the recordings of an agent, if all of them say it on both sides;
-    /// else the gates.
-    #[arg(long, value_enum)]
-    pub(super) outcome: Option<OutcomeSource>,
+    /// What says whether a run passed: `recorded`, `gates`, or a score of somebody else: `scores.NAME` by what it says
+    /// itself, `scores.NAME>=4` or `scores.NAME<=2` by its value. Without this option: the recordings of an
+    /// agent, if all of them say it on both sides; else the gates.
+    #[arg(long, value_parser = OutcomeAsked::parse)]
+    pub(super) outcome: Option<OutcomeAsked>,
     /// What a run costs.
     #[arg(long, value_enum, default_value_t)]
     cost: CostOf,

@@ -31,15 +31,15 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::judging::Opened;
-use crate::outcome::OutcomeSource;
+use crate::outcome::{OutcomeAsked, OutcomeSource};
 use crate::output::{Output, counted_are};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, ExitStatus};
 use across::PackageLayout;
+pub(crate) use across::places;
 pub(crate) use how::How;
 use pair::{Added, Pairs};
 use remedy::{MoreRuns, Recorded};
-pub(crate) use side::places;
 use side::{Side, SidePlace};
 
 /// Compares two sets of recordings: did your agents get worse, or more expensive?
@@ -182,6 +182,8 @@ pub(crate) struct Compared {
     sides: [Side; 2],
     /// What says whether a run passed, where that is the same of all agents.
     outcome: Option<OutcomeSource>,
+    /// The score that says it, where one is asked.
+    score: Option<String>,
     /// Of which agents there are more runs than before, each in words.
     added: Vec<(String, String)>,
     /// What was looked for on a side that has nothing of what the other has.
@@ -217,10 +219,11 @@ impl Compared {
         }
         let [baseline, candidate] = named.map(|named| Side::read(opened, named));
         let sides = [baseline?, candidate?];
-        let pairs = Pairs::new(opened, sides.each_ref(), options.cost, how.across_models)?;
+        let pairs = Pairs::new(opened, sides.each_ref(), options.cost, how)?;
         let options = options.with_agent_margins(pairs.margins());
         let recorded = pairs.recorded();
-        let samples = pairs.samples(how.outcome);
+        let asked = how.outcome.as_ref();
+        let samples = pairs.samples(asked.map(OutcomeAsked::source));
         let comparison = compare(&samples.agents, &options);
         let called = AgentNames::of(&comparison);
         let added = samples.added.into_iter();
@@ -242,6 +245,7 @@ impl Compared {
             comparison,
             sides,
             outcome: samples.outcome,
+            score: asked.and_then(OutcomeAsked::score).map(ToString::to_string),
         })
     }
 
@@ -256,7 +260,9 @@ impl Compared {
     /// The sides and what says whether a run passed, for people.
     pub(crate) fn said(&self) -> [String; 3] {
         let [baseline, candidate] = self.sides.each_ref().map(ToString::to_string);
-        [baseline, candidate, said(self.outcome).to_owned()]
+        let score = self.score.as_ref().map(|score| format!("by `{score}`"));
+        let outcomes = score.unwrap_or_else(|| said(self.outcome).to_owned());
+        [baseline, candidate, outcomes]
     }
 
     /// The whole comparison, for people.
@@ -342,7 +348,8 @@ impl Compared {
         value["headline"] = self.comparison.headline().into();
         value["undecided"] = json!(self.comparison.undecided());
         value["more_runs"] = self.more_runs.iter().map(ToString::to_string).collect();
-        value["outcome"] = Value::from(self.outcome.map_or("mixed", OutcomeSource::as_str));
+        let outcome = self.outcome.map_or("mixed", OutcomeSource::as_str);
+        value["outcome"] = self.score.as_deref().unwrap_or(outcome).into();
         value["exit_status"] = self.comparison.exit_status().into();
         value
     }

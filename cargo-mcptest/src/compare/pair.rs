@@ -9,11 +9,12 @@ use mcptest_trace::evidence::compare::{AgentName, AgentSamples, CostKind, Sides}
 
 use super::across::PackageLayout;
 use super::dropped::{Dropped, dropped};
+use super::how::How;
 use super::remedy::Recorded;
 use super::side::{Side, SidePlace};
 use crate::failure::Failure;
 use crate::judging::{Opened, in_parallel};
-use crate::outcome::OutcomeSource;
+use crate::outcome::{OutcomeAsked, OutcomeSource, ScoreOutcome};
 
 /// The agents of both sides.
 pub(super) struct Pairs {
@@ -61,8 +62,10 @@ impl Pairs {
         opened: &Opened,
         [baseline, candidate]: [&Side; 2],
         cost: CostKind,
-        across_models: bool,
+        how: &How,
     ) -> Result<Self, Failure> {
+        let across_models = how.across_models;
+        let score = how.outcome.as_ref().and_then(OutcomeAsked::score);
         let agents = opened.suites.agents();
         let mut stems: BTreeMap<String, usize> = BTreeMap::new();
         for agent in &agents {
@@ -80,8 +83,9 @@ impl Pairs {
                 Some(1) => stem,
                 _ => format!("{}/{stem}", agent.suite_name()),
             };
-            let read =
-                |side: &Side, place: &SidePlace<'_>| runs(agent, side, place, cost, across_models);
+            let read = |side: &Side, place: &SidePlace<'_>| {
+                runs(agent, (side, place), cost, across_models, score)
+            };
             let [before, now] = &places;
             let (baseline, candidate) = (read(baseline, before)?, read(candidate, now)?);
             let was = dropped.iter().filter(|_| baseline.is_empty());
@@ -236,12 +240,17 @@ fn forget_outcomes(sides: &mut Sides) {
 /// The runs of an agent on a side.
 fn runs(
     agent: &AgentTest<'_>,
-    side: &Side,
-    place: &SidePlace<'_>,
+    (side, place): (&Side, &SidePlace<'_>),
     cost: CostKind,
     across_models: bool,
+    score: Option<&ScoreOutcome>,
 ) -> Result<SideRuns, Failure> {
     let runs = match place {
+        SidePlace::Results(_) if score.is_some() => {
+            let no_scores = format!("{side} have no scores, which results do not keep");
+            return Err(Failure::new(no_scores)
+                .help("compare recordings: a folder or a git revision that has them"));
+        }
         SidePlace::Results(results) => {
             let cases = results.get(agent.case()).into_iter().flatten();
             SideRuns::of_results(agent, cases, cost)
@@ -254,7 +263,15 @@ fn runs(
                     .runs_in(folder.folder)
                     .map_err(|why| Failure::new(format!("{side}: {}: {why}", agent.case())))?
             };
-            SideRuns::recorded(agent, &runs.unwrap_or_default(), folder.folder, cost)
+            let mut runs = runs.unwrap_or_default();
+            if let Some(score) = score {
+                for run in &mut runs {
+                    let mut outcome = run.outcome.unwrap_or_default();
+                    outcome.passed = score.of_run(run);
+                    run.outcome = Some(outcome);
+                }
+            }
+            SideRuns::recorded(agent, &runs, folder.folder, cost)
         }
     };
     Ok(if across_models {

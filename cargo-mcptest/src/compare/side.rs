@@ -9,9 +9,9 @@ use mcptest::result::folder::Results;
 use mcptest_suite::shown_path;
 use serde_json::{Value, json};
 
-use super::across::{PackageLayout, RecordingsFolder};
+use super::across::{PackageLayout, RecordingsFolder, places};
 use crate::failure::Failure;
-use crate::files::{before_pattern, files};
+use crate::files::files;
 use crate::git::Revision;
 use crate::judging::Opened;
 use crate::output::counted_are;
@@ -162,28 +162,6 @@ impl fmt::Display for Side {
             }
         }
     }
-}
-
-/// Where agents say themselves that their recordings are, from the package's folder.
-pub(crate) fn places(opened: &Opened) -> Vec<PathBuf> {
-    let folder = &opened.package.folder;
-    let suites = opened.suites.suites();
-    let own = suites.flat_map(|(_, suite)| {
-        let beside = suite
-            .source
-            .path()
-            .parent()
-            .and_then(|beside| beside.strip_prefix(folder).ok());
-        let beside = beside.unwrap_or(Path::new("")).to_owned();
-        let cassettes = suite
-            .agents
-            .iter()
-            .filter_map(|agent| agent.cassette.as_ref());
-        cassettes
-            .map(move |cassette| beside.join(before_pattern(&cassette.value)))
-            .collect::<Vec<_>>()
-    });
-    own.collect()
 }
 
 /// Whether the first JSON file below a folder is the result of a case.

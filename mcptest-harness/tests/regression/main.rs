@@ -130,7 +130,7 @@ fn each_agent_and_the_suite_are_cases() {
     // The suite's case judges the agents together; it says which are red alone, and has no exit status.
     let whole = said(&found["s::regression"]);
     assert!(
-        whole.ends_with("\n1 got worse, 1 costs 45% more tokens, 1 calls other tools, 1 got better.\nred in their own cases: s::a_refund::regression, s::b_search::regression"),
+        whole.ends_with("\n1 got worse, 1 costs 45% more tokens, 1 got better.\nred in their own cases: s::a_refund::regression, s::b_search::regression"),
         "{whole}"
     );
     assert!(!lines.contains("Exit status"), "{lines}");

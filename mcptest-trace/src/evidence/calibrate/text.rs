@@ -120,9 +120,16 @@ impl Calibration {
 
     fn values(&self) -> String {
         let mut said = if self.outcomes_unknown {
-            format!("{} runs, whose outcomes are not known", self.passed)
+            format!(
+                "{}, whose outcomes are not known",
+                counted(self.passed, "run")
+            )
         } else {
-            format!("{} passed and {} failed runs", self.passed, self.failed)
+            format!(
+                "{} passed and {}",
+                self.passed,
+                counted(self.failed, "failed run")
+            )
         };
         if self.without_value > 0 {
             said.push_str(&format!(", {} without a value", self.without_value));
@@ -190,9 +197,9 @@ impl AcrossCalibration {
                     || "no number promises all".to_owned(),
                     |needed| format!("you need {needed}"),
                 );
-                let agents = limit.agents;
+                let agents = counted(limit.agents, "agent");
                 lines.push(format!(
-                    "too few: {agents} agents all of whose runs passed; {needed}"
+                    "too few: {agents} all of whose runs passed; {needed}"
                 ));
             }
         } else if self.target.is_flag() {
