@@ -313,7 +313,113 @@ fn where_there_is_no_history_it_is_told() {
     assert_eq!(overview["pages"], json!([]));
     let notes = overview["notes"].to_string();
     assert!(
-        notes.contains("history: no commit touched a recording of this package"),
+        notes.contains("history: no commit touched a recording or a result of this package"),
         "{notes}"
     );
+}
+
+/// Time and money are tested as tokens are; time on one machine alone.
+#[test]
+fn a_run_that_takes_longer_or_costs_more_is_found_in_its_commit() {
+    for (machine, found) in [("ci", true), ("laptop", false)] {
+        let folder = repository();
+        let timed = |number: u64, ms: u64, machine: &str| {
+            for place in 1..=6 {
+                let mut run = run("steady", "find", 1000 + 10 * number + place, true, "go");
+                run["trace"]["conversation"]["duration_ms"] = (ms + place).into();
+                run["recorded_on"] = machine.into();
+                let path = format!("suites/cassettes/steady__m/run-{place}.json");
+                folder.write(&path, run.to_string());
+            }
+        };
+        timed(20, 100, "ci");
+        commit(&folder, "Timed");
+        timed(21, 100, "ci");
+        commit(&folder, "Timed again");
+        folder.write(
+            "suites/desk.yml",
+            format!("prices: {{ m: {{ prompt: 1, completion: 1 }} }}\n{SUITE}"),
+        );
+        timed(22, 300, machine);
+        commit(&folder, "Slow");
+        let page = page(&folder, &["HEAD~2"]);
+        let changes = page["agents"][1]["changes"].as_array().unwrap();
+        assert_eq!(changes.len(), usize::from(found), "{changes:?}");
+        if found {
+            assert_eq!(
+                [
+                    &changes[0]["commit"],
+                    &changes[0]["kind"],
+                    &changes[0]["of"]
+                ],
+                [&json!(2), &json!("worse"), &json!("ms")]
+            );
+            assert_eq!(changes[0]["found"], json!([103.5, 303.5]));
+        }
+    }
+}
+
+/// The prices of today count for all commits.
+#[test]
+fn a_run_that_costs_more_is_found_in_its_commit() {
+    let folder = repository();
+    folder.write(
+        "suites/desk.yml",
+        format!("prices: {{ m: {{ prompt: 1, completion: 1 }} }}\n{SUITE}"),
+    );
+    for (subject, tokens) in [("Paid", 2000), ("Dear", 9000)] {
+        for place in 1..=6 {
+            let mut run = run("falling", "find", tokens + place, false, "go");
+            let own = &mut run["trace"]["conversation"]["tokens"];
+            own["completion"] = 100.into();
+            own["total"] = (tokens + place + 100).into();
+            let path = format!("suites/cassettes/falling__m/run-{place}.json");
+            folder.write(&path, run.to_string());
+        }
+        commit(&folder, subject);
+    }
+    let page = page(&folder, &["HEAD~1"]);
+    let changes = page["agents"][0]["changes"].as_array().unwrap();
+    let of: Vec<&Value> = changes.iter().map(|change| &change["of"]).collect();
+    assert_eq!(of, ["tokens", "usd"], "{changes:?}");
+    assert!(changes.iter().all(|change| change["commit"] == 1));
+}
+
+/// Results that are kept without their recordings have a history too, and each run of them counts once.
+#[test]
+fn committed_results_are_a_history() {
+    let folder = repository();
+    git(&folder, &["checkout", "-q", "--orphan", "results"]);
+    git(&folder, &["rm", "-rq", "--cached", "."]);
+    folder.write(".gitignore", "cassettes/\npage.html\ntarget/\n");
+    let save = |subject: &str| {
+        mcptest(folder.path(), &["compare", "--accept", "baseline"]).exits(0);
+        commit(&folder, subject);
+    };
+    record(&folder, "falling", "go", 6, 1);
+    save("One");
+    record(&folder, "steady", "go", 5, 7);
+    save("Steady alone");
+    folder.write("shop/package.json", "{}");
+    commit(&folder, "No result");
+    record(&folder, "falling", "go", 0, 4);
+    save("Fallen");
+    let page = page(&folder, &[]);
+    assert_eq!(
+        of_commits(&page, "subject"),
+        ["One", "Steady alone", "Fallen"]
+    );
+    let of = |agent: usize| points(&page, agent);
+    assert_eq!(of(0).first(), Some(&[0, 6, 6]));
+    assert_eq!(of(0).last(), Some(&[2, 0, 6]));
+    let changes = page["agents"][0]["changes"].as_array().unwrap();
+    assert_eq!(changes.len(), 1, "{changes:?}");
+    assert_eq!(changes[0]["commit"], 2);
+    assert!(
+        page["notes"][0]
+            .as_str()
+            .unwrap()
+            .starts_with("no recording of 2 agent tests is in these commits")
+    );
+    assert_eq!(page["agents"][0]["points"][0]["tokens"], 1012.5);
 }

@@ -1,4 +1,4 @@
-//! The recordings of a package commit by commit, as git has them: what changed between two of them, and the
+//! The recordings and the results of a package commit by commit, as git has them: what changed between two of them, and the
 //! bytes of a file when they are asked for.
 
 use std::path::{Path, PathBuf};
@@ -28,9 +28,28 @@ pub(crate) struct Commit {
     pub(crate) changes: Vec<Change>,
 }
 
-/// A recording that is there now, with its object, or is gone.
+/// Where a package has what it is asked for.
+#[derive(Debug)]
+pub(crate) struct Places {
+    /// The places that suites name, relative to the package.
+    pub(crate) named: Vec<PathBuf>,
+    /// The package's name, which a folder of its results has.
+    pub(crate) package: String,
+    /// The names of its suites, with which the files of results begin.
+    pub(crate) suites: Vec<String>,
+}
+
+/// What a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FileKind {
+    Recording,
+    Result,
+}
+
+/// A recording or a result that is there now, with its object, or is gone.
 #[derive(Debug)]
 pub(crate) struct Change {
+    pub(crate) kind: FileKind,
     /// From the repository's top.
     pub(crate) path: PathBuf,
     pub(crate) object: Option<String>,
@@ -47,15 +66,15 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// The last commits that touched the recordings of a package, or all since a revision, which is the first
-    /// of them then. `named` are the places that suites name, relative to the package.
+    /// The last commits that touched the recordings or the results of a package, or all since a revision, which is
+    /// the first of them then.
     pub(crate) fn read(
         package: &Path,
         since: Option<&str>,
-        named: &[PathBuf],
+        places: &Places,
     ) -> Result<Self, Failure> {
         let repository = Repository::around(package).map_err(Failure::from)?;
-        repository.history(since, named).map_err(Failure::from)
+        repository.history(since, places).map_err(Failure::from)
     }
 
     /// The bytes of a recording.
@@ -65,10 +84,10 @@ impl History {
 }
 
 impl Repository {
-    fn history(&self, since: Option<&str>, named: &[PathBuf]) -> Result<History, GitProblem> {
+    fn history(&self, since: Option<&str>, places: &Places) -> Result<History, GitProblem> {
         let head = self.commit("HEAD")?;
         let first = since.map(|since| self.commit(since)).transpose()?;
-        let mut log = self.logged(first.as_deref(), &head, named)?;
+        let mut log = self.logged(first.as_deref(), &head, places)?;
         let mut notes = Vec::new();
         let most = if first.is_some() { MOST } else { LAST };
         if log.len() > most && first.is_some() {
@@ -88,10 +107,13 @@ impl Repository {
             commit.changes = match &before {
                 None => {
                     let files = objects.tree(self, &commit.name)?.into_iter();
-                    let wanted = files.filter(|file| self.is_recording(&file.path, named));
-                    wanted.map(plain).collect::<Result<_, _>>()?
+                    let wanted = files.filter_map(|file| {
+                        let kind = self.kind(&file.path, places)?;
+                        Some(plain(kind, file))
+                    });
+                    wanted.collect::<Result<_, _>>()?
                 }
-                Some(before) => self.changed([before, &commit.name], named)?,
+                Some(before) => self.changed([before, &commit.name], places)?,
             };
             before = Some(commit.name.clone());
         }
@@ -103,24 +125,47 @@ impl Repository {
         })
     }
 
-    /// The commits up to `head` that touched recordings, the newest first, one more than is shown.
+    /// What a file of the repository is; nothing where it is neither a recording nor a result.
+    fn kind(&self, path: &Path, places: &Places) -> Option<FileKind> {
+        if self.is_recording(path, &places.named) {
+            return Some(FileKind::Recording);
+        }
+        let folder = path.parent()?.file_name()?;
+        let name = path.file_name()?.to_str()?.strip_suffix(".json")?;
+        let of_suite = |suite: &String| {
+            let rest = name.strip_prefix(suite.as_str());
+            rest.is_some_and(|rest| rest.starts_with('.'))
+        };
+        let is_result = folder == places.package.as_str() && places.suites.iter().any(of_suite);
+        is_result.then_some(FileKind::Result)
+    }
+
+    /// The commits up to `head` that touched recordings or results, the newest first, one more than is shown.
     fn logged(
         &self,
         first: Option<&str>,
         head: &str,
-        named: &[PathBuf],
+        places: &Places,
     ) -> Result<Vec<Commit>, GitProblem> {
         let range = first.map_or_else(|| head.to_owned(), |first| format!("{first}..{head}"));
         let most = format!("--max-count={}", MOST + 1);
         // A commit of a branch that was merged is no step of this one: each is compared with the one before it.
         let mut arguments = vec![most.as_str(), "--first-parent", &range, "--"];
-        let mut places: Vec<String> = vec![
+        let mut wanted: Vec<String> = vec![
             ":(glob)**/cassettes/**/*.json".to_owned(),
             ":(glob)**/cassettes/**/*.jsonl".to_owned(),
         ];
-        let named = named.iter().filter_map(|place| within(&self.prefix, place));
-        places.extend(named.map(|place| format!(":(top,literal){}", place.display())));
-        arguments.extend(places.iter().map(String::as_str));
+        if !places.package.is_empty() {
+            let suites = places.suites.iter();
+            let package = &places.package;
+            wanted.extend(suites.map(|suite| format!(":(top,glob)**/{package}/{suite}.*.json")));
+        }
+        let named = places
+            .named
+            .iter()
+            .filter_map(|place| within(&self.prefix, place));
+        wanted.extend(named.map(|place| format!(":(top,literal){}", place.display())));
+        arguments.extend(wanted.iter().map(String::as_str));
         self.told(&arguments)
     }
 
@@ -139,8 +184,8 @@ impl Repository {
         Ok(commits.collect())
     }
 
-    /// What is another recording in the second of two commits.
-    fn changed(&self, commits: [&str; 2], named: &[PathBuf]) -> Result<Vec<Change>, GitProblem> {
+    /// What is another recording or result in the second of two commits.
+    fn changed(&self, commits: [&str; 2], places: &Places) -> Result<Vec<Change>, GitProblem> {
         let [before, now] = commits;
         let difference = [
             "diff-tree",
@@ -168,20 +213,18 @@ impl Repository {
         // `:<mode> <mode> <object> <object> <status>`, then the path.
         while let (Some(head), Some(path)) = (parts.next(), parts.next()) {
             let path = super::objects::path(path);
-            if !self.is_recording(&path, named) {
+            let Some(kind) = self.kind(&path, places) else {
                 continue;
-            }
+            };
             let head = String::from_utf8_lossy(head);
             let mut words = head.trim_start_matches(':').split(' ').skip(1);
             let (mode, object) = (words.next().unwrap_or_default(), words.nth(1));
             changes.push(if mode == "000000" {
-                Change { path, object: None }
+                let object = None;
+                Change { kind, path, object }
             } else {
-                plain(TreeEntry {
-                    path,
-                    mode: mode.to_owned(),
-                    object: object.unwrap_or_default().to_owned(),
-                })?
+                let (mode, object) = (mode.to_owned(), object.unwrap_or_default().to_owned());
+                plain(kind, TreeEntry { path, mode, object })?
             });
         }
         Ok(changes)
@@ -189,13 +232,14 @@ impl Repository {
 }
 
 /// A file, which is no link.
-fn plain(entry: TreeEntry) -> Result<Change, GitProblem> {
+fn plain(kind: FileKind, entry: TreeEntry) -> Result<Change, GitProblem> {
     let TreeEntry { path, mode, object } = entry;
     if mode == "120000" {
         let revision = "HEAD".to_owned();
         return Err(GitProblem::Link { revision, path });
     }
     Ok(Change {
+        kind,
         path,
         object: Some(object),
     })

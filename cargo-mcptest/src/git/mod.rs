@@ -18,7 +18,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 use crate::failure::Failure;
-pub(crate) use history::{Commit, History};
+pub(crate) use history::{Commit, FileKind, History, Places};
 use objects::{Objects, TreeEntry};
 use problem::GitProblem;
 

@@ -1,11 +1,11 @@
 //! The commits in which an agent became another one.
 //!
-//! Outcomes, tokens and money each have marks of their own. After each commit with new runs, every earlier commit
+//! Outcomes, tokens, time and money each have marks of their own. After each commit with new runs, every earlier commit
 //! since the last mark may be the one in which the agent changed: the runs before it are held against the runs from
 //! it on. So a fall that one commit has too few runs to show is found as soon as the next ones have it too.
 //!
 //! However many commits and agents there are, the chance of any mark where nothing changed is at most 5% for each of
-//! the three: each of the K pairs of commits has its share of it, as an agent of a comparison has.
+//! the four: each of the K pairs of commits has its share of it, as an agent of a comparison has.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use mcptest_trace::evidence::compare::{
 use serde::Serialize;
 use serde_json::json;
 
-use super::recorded::{AgentHistory, JudgedRun};
+use super::judged::{AgentHistory, JudgedRun};
 use crate::outcome::OutcomeSource;
 
 /// What became another in a commit.
@@ -26,7 +26,7 @@ pub(super) struct Change {
     pub(super) commit: usize,
     /// `worse`, `better` or `other`, which is what is asked.
     pub(super) kind: &'static str,
-    /// What changed: `outcomes`, `tokens`, `usd`; `asked`, which is all of them.
+    /// What changed: `outcomes`, `tokens`, `ms`, `usd`; `asked`, which is all of them.
     pub(super) of: &'static str,
     /// What it was before and what it is since, where that was compared.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,7 +39,7 @@ pub(super) struct Change {
 pub(super) enum Found {
     /// Runs that passed, of so many.
     Outcomes { passed: usize, runs: usize },
-    /// The mean of tokens, or of dollars.
+    /// The mean of tokens, of milliseconds, or of dollars.
     Mean(f64),
 }
 
@@ -54,6 +54,8 @@ struct Step<'a> {
 enum Measured {
     Outcomes(OutcomeSource),
     Tokens,
+    /// On one machine alone.
+    Ms,
     Usd,
 }
 
@@ -65,6 +67,7 @@ pub(super) fn changes(agents: &[AgentHistory]) -> Vec<Vec<Change>> {
         steps * steps.saturating_sub(1) / 2
     });
     let options = CompareOptions::default().with_hypotheses(pairs.sum::<usize>().max(1));
+    let of_time = options.clone().with_cost(CostKind::Ms);
     let of_money = options.clone().with_cost(CostKind::Usd);
     let of_agent = |(agent, stretches): (&AgentHistory, Vec<Vec<Step<'_>>>)| {
         let mut changes = Vec::new();
@@ -80,6 +83,7 @@ pub(super) fn changes(agents: &[AgentHistory]) -> Vec<Vec<Change>> {
             let outcomes = Measured::Outcomes(agent.outcome());
             changes.extend(outcomes.changes(&agent.stem, stretch, &options));
             changes.extend(Measured::Tokens.changes(&agent.stem, stretch, &options));
+            changes.extend(Measured::Ms.changes(&agent.stem, stretch, &of_time));
             changes.extend(Measured::Usd.changes(&agent.stem, stretch, &of_money));
         }
         changes.sort_by_key(|change| change.commit);
@@ -120,6 +124,7 @@ impl Measured {
         match self {
             Self::Outcomes(_) => "outcomes",
             Self::Tokens => "tokens",
+            Self::Ms => "ms",
             Self::Usd => "usd",
         }
     }
@@ -127,7 +132,7 @@ impl Measured {
     const fn metric(self) -> Metric {
         match self {
             Self::Outcomes(_) => Metric::Outcomes,
-            Self::Tokens | Self::Usd => Metric::Cost,
+            Self::Tokens | Self::Ms | Self::Usd => Metric::Cost,
         }
     }
 
@@ -136,6 +141,7 @@ impl Measured {
         match self {
             Self::Outcomes(source) => run.passed(source).map(f64::from),
             Self::Tokens => run.tokens,
+            Self::Ms => run.ms,
             Self::Usd => run.usd,
         }
     }
@@ -151,6 +157,9 @@ impl Measured {
             Self::Tokens => {
                 RunSample::default().with_cost(cost(CostKind::Tokens, "tokens", run.tokens))
             }
+            Self::Ms => RunSample::default()
+                .with_cost(cost(CostKind::Ms, "ms", run.ms))
+                .with_recorded_on(run.recorded_on.clone()),
             Self::Usd => RunSample::default().with_cost(cost(CostKind::Usd, "usd", run.usd)),
         }
     }

@@ -1,10 +1,14 @@
 //! How the agents did, commit by commit: recordings as git has them, judged by the suites of today.
 //!
 //! - `recorded`: what each commit has of each agent; a file that did not change is judged once;
+//! - `judged`: the runs of an agent over the commits;
+//! - `results`: the same of agents whose results are committed, and no recordings;
 //! - `change`: the commits in which a test finds that an agent became another one.
 
 mod change;
+mod judged;
 mod recorded;
+mod results;
 
 use mcptest_trace::energy::stats::wilson;
 use serde::Serialize;
@@ -12,10 +16,11 @@ use serde_json::{Value, json};
 
 use crate::compare::places;
 use crate::failure::Failure;
-use crate::git::{Commit, History};
+use crate::git::{Commit, History, Places};
 use crate::judging::Opened;
 use change::{Change, changes};
-use recorded::{AgentHistory, JudgedRun, State, agents};
+use judged::{AgentHistory, JudgedRun, State};
+use recorded::agents;
 
 /// An agent as the page has it.
 #[derive(Debug, Serialize)]
@@ -47,9 +52,15 @@ struct Point {
 
 /// The page of the commits since a revision, or of the last ones.
 pub(super) fn page(opened: &Opened, since: Option<&str>) -> Result<Value, Failure> {
-    let mut history = History::read(&opened.package.folder, since, &places(opened))?;
+    let suites = opened.suites.suites();
+    let places = Places {
+        named: places(opened),
+        package: opened.package.name.clone(),
+        suites: suites.map(|(name, _)| name.replace("::", ".")).collect(),
+    };
+    let mut history = History::read(&opened.package.folder, since, &places)?;
     if history.commits.is_empty() {
-        let nothing = "no commit touched a recording of this package";
+        let nothing = "no commit touched a recording or a result of this package";
         return Err(Failure::cannot_tell(nothing).help("commit the recordings beside their suites"));
     }
     let (agents, notes) = agents(opened, &mut history)?;

@@ -6,89 +6,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mcptest::judge::AgentTest;
-use mcptest::trace::Run;
-use mcptest_trace::eval::{Metrics as _, Prices, count_calls_with};
-use serde_json::Value;
+use mcptest_trace::text::counted;
 
+use super::judged::{AgentHistory, JudgedRun, State};
+use super::results::ResultsReading;
 use crate::failure::Failure;
 use crate::files::{before_pattern, stems_of};
-use crate::git::History;
+use crate::git::{FileKind, History};
 use crate::judging::Opened;
-use crate::outcome::{Gates, OutcomeSource, recorded};
+use crate::outcome::Gates;
 
 /// So many files that cannot be read are named.
 const NAMED: usize = 3;
-
-/// A recorded run, judged.
-#[derive(Debug, Clone)]
-pub(super) struct JudgedRun {
-    recorded: Option<bool>,
-    gates: Option<bool>,
-    pub(super) tokens: Option<f64>,
-    pub(super) ms: Option<f64>,
-    pub(super) usd: Option<f64>,
-    /// The model and the prompts that it was recorded with.
-    pub(super) asked: [String; 3],
-}
-
-impl JudgedRun {
-    fn of(run: &Run, gates: &Gates<'_>, prices: &Prices) -> Self {
-        let counts = count_calls_with(&run.trace, &run.model, prices).metrics();
-        // By name: a target that this version has not is one that no run has.
-        let target = |name: &str| counts.pointer(name).and_then(Value::as_f64);
-        Self {
-            recorded: recorded(run),
-            gates: gates.hold_without(run, None),
-            tokens: target("/calls/tokens"),
-            ms: target("/calls/ms"),
-            usd: target("/calls/usd"),
-            asked: [&run.model, &run.user_prompt, &run.system_prompt].map(Clone::clone),
-        }
-    }
-
-    pub(super) fn passed(&self, outcome: OutcomeSource) -> Option<bool> {
-        match outcome {
-            OutcomeSource::Recorded => self.recorded,
-            OutcomeSource::Gates => self.gates,
-        }
-    }
-}
-
-/// An agent's files in a commit that changed them.
-#[derive(Debug)]
-pub(super) struct State {
-    /// Which of the commits.
-    pub(super) commit: usize,
-    /// Places among the agent's files.
-    pub(super) files: Vec<usize>,
-}
-
-/// An agent over all commits.
-pub(super) struct AgentHistory {
-    /// The stem of its recordings.
-    pub(super) stem: String,
-    pub(super) case: String,
-    /// Every file that it ever had, with its runs.
-    pub(super) files: Vec<Vec<JudgedRun>>,
-    pub(super) states: Vec<State>,
-}
-
-impl AgentHistory {
-    /// The recordings, where each of them says whether its run passed; else the gates.
-    pub(super) fn outcome(&self) -> OutcomeSource {
-        let mut runs = self.files.iter().flatten();
-        if runs.all(|run| run.recorded.is_some()) {
-            OutcomeSource::Recorded
-        } else {
-            OutcomeSource::Gates
-        }
-    }
-
-    pub(super) fn runs(&self, state: &State) -> impl Iterator<Item = &JudgedRun> {
-        let files = state.files.iter();
-        files.filter_map(|file| self.files.get(*file)).flatten()
-    }
-}
 
 /// An agent while the commits are read.
 struct Reading<'a> {
@@ -115,11 +44,21 @@ pub(super) fn agents(
         .iter()
         .map(|test| Reading::of(test, &opened.package.folder))
         .collect();
+    let mut results = ResultsReading::of(&tests);
     let folder = tempfile::Builder::new().prefix("mcptest-").tempdir()?;
     let mut unreadable = Vec::new();
     let commits = std::mem::take(&mut history.commits);
     for (place, commit) in commits.iter().enumerate() {
         for change in &commit.changes {
+            if change.kind == FileKind::Result {
+                let object = change.object.as_deref();
+                if let Some(object) = object.filter(|object| !results.knows(object)) {
+                    let bytes = history.bytes(object, &change.path)?;
+                    results.read(object, &bytes);
+                }
+                results.change(&change.path, object);
+                continue;
+            }
             let own = change.path.strip_prefix(&history.prefix);
             let own = own.unwrap_or(&change.path).to_owned();
             for agent in agents.iter_mut().filter(|agent| agent.may_have(&own)) {
@@ -156,6 +95,7 @@ pub(super) fn agents(
         for agent in &mut agents {
             agent.settle(place);
         }
+        results.settle(place);
     }
     history.commits = commits;
     let more = unreadable.len().saturating_sub(NAMED);
@@ -165,11 +105,25 @@ pub(super) fn agents(
         .map(|why| format!("a recording was left out that cannot be read, {why}"))
         .collect();
     if more > 0 {
-        notes.push(format!("and {more} more recordings that cannot be read"));
+        let more = counted(more, "more recording");
+        notes.push(format!("and {more} that cannot be read"));
     }
-    let agents = agents.into_iter().map(|agent| agent.history);
-    let agents = agents.filter(|agent| !agent.states.is_empty());
-    Ok((agents.collect(), notes))
+    let mut told = 0;
+    let mut found = Vec::new();
+    for agent in agents {
+        let of_results = agent.history.states.is_empty();
+        let of_results = of_results.then(|| results.history(agent.test)).flatten();
+        told += usize::from(of_results.is_some());
+        found.extend(of_results.or(Some(agent.history)));
+    }
+    found.retain(|agent| !agent.states.is_empty());
+    if told > 0 {
+        notes.push(format!(
+            "no recording of {} is in these commits; their results are, with the verdicts that they have",
+            counted(told, "agent test")
+        ));
+    }
+    Ok((found, notes))
 }
 
 impl<'a> Reading<'a> {
@@ -186,12 +140,7 @@ impl<'a> Reading<'a> {
             now: BTreeMap::new(),
             known: BTreeMap::new(),
             has_changed: false,
-            history: AgentHistory {
-                stem: test.stem(),
-                case: test.case().to_owned(),
-                files: Vec::new(),
-                states: Vec::new(),
-            },
+            history: AgentHistory::of(test),
         }
     }
 

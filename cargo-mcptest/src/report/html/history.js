@@ -10,8 +10,8 @@
     const changes = agents.flatMap((agent) => agent.changes.map((change) => ({ ...change, agent })));
     changes.sort((one, other) => other.commit - one.commit);
     return [
-      make("p", {}, `${count(commits.length, "commit")} that touched recordings, ${named(commits[0])} to ${named(commits[commits.length - 1])}. `,
-        `The suites of today judge ${count(data.files, "recording")} of theirs. A mark is a commit in which a test finds a change; where nothing changed, the chance of any mark is at most 5 % for outcomes, and the same for tokens and for dollars.`),
+      make("p", {}, `${count(commits.length, "commit")} that touched recordings or results, ${named(commits[0])} to ${named(commits[commits.length - 1])}. `,
+        `The suites of today judge ${count(data.files, "recording")} of theirs. A mark is a commit in which a test finds a change; where nothing changed, the chance of any mark is at most 5 % for outcomes, and the same for tokens, for time and for dollars.`),
       data.notes.map((note) => make("p", { class: "odd" }, note)),
       make("h2", {}, "Changes"),
       changes.length === 0 ? make("p", {}, "No commit changed what the agents do by more than chance.")
@@ -28,7 +28,7 @@
     if (of === "asked") return "recorded with another model or prompt, so it is not compared with before";
     const [before, now] = found;
     if (of === "outcomes") return `${before.passed} of ${count(before.runs, "run")} passed before, ${now.passed} of ${now.runs} since`;
-    const amount = (mean) => (of === "usd" ? "$" + +mean.toPrecision(3) : rounded(mean) + " tokens");
+    const amount = (mean) => (of === "usd" ? "$" + +mean.toPrecision(3) : rounded(mean) + (of === "ms" ? " ms" : " tokens"));
     const percent = Math.round(100 * (now / before - 1));
     return `${amount(before)} a run before, ${amount(now)} since` + (before > 0 ? ` (${percent > 0 ? "+" : ""}${percent} %)` : "");
   }
@@ -44,7 +44,7 @@
     const last = agent.points[agent.points.length - 1];
     return make("section", {},
       make("h3", {}, make("a", { href: address(agent.case) }, agent.case)),
-      make("p", { class: "faint" }, `${last.passed} of ${last.judged} runs pass in the last of ${count(agent.points.length, "commit")} that changed its recordings; whether a run passed: ${agent.outcomes}`),
+      make("p", { class: "faint" }, `${last.passed} of ${count(last.judged, "run")} passed in the last of ${count(agent.points.length, "commit")} that changed its recordings; whether a run passed: ${agent.outcomes}`),
       charts.length > 0 && make("div", { class: "charts" }, charts),
       make("details", {}, make("summary", {}, "The numbers"),
         plain("Numbers of " + clean(agent.case), ["commit", "passed", "tokens", "ms", "dollars"], agent.points.map((point) => [
