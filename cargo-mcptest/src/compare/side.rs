@@ -80,6 +80,16 @@ impl Side {
             .map_err(|error| Failure::new(format!("the results cannot be read: {error}")))?;
         let package = &opened.package.name;
         results.cases.retain(|case| case.package == *package);
+        // What an agent's result would say, nobody knows: without it the agent would be a new one.
+        let is_own = |(file, _): &&(String, String)| {
+            let above = Path::new(file).parent().and_then(Path::file_name);
+            above.is_some_and(|above| above == package.as_str())
+        };
+        if let Some((file, why)) = results.unreadable.iter().find(is_own) {
+            return Err(Failure::new(format!("a result cannot be read: {file}: {why}")).help(
+                "take the file back out of your version control, or save the results anew: `cargo mcptest compare --accept <folder>`",
+            ));
+        }
         if results.cases.is_empty() {
             return Err(Failure::new(format!(
                 "`{shown}` has no result of the package `{package}`"

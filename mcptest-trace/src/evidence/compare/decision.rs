@@ -236,7 +236,8 @@ fn blind(comparison: &Comparison) -> Option<String> {
             format!("; about {needed} on each side show a fall to none")
         });
         return Some(format!(
-            "{passed} of {runs} runs of the baseline passed, too few for a loss to show{about}"
+            "{passed} of {} of the baseline passed, too few for a loss to show{about}",
+            counted(runs, "run")
         ));
     }
     let most = outcomes.clone().map(super::OutcomesCompared::runs);

@@ -66,11 +66,13 @@ impl NoCost {
                 "no run says what it cost".to_owned()
             }
             Self::NotRecorded([before, now]) => {
-                format!("{before} runs before and {now} now do not say what they cost")
+                let before = before.counted();
+                format!("{before} before and {now} now do not say what they cost")
             }
             Self::Estimated([before, now]) => {
                 format!(
-                    "{before} runs before and {now} now have an estimate, and the others are measured"
+                    "{} before and {now} now have an estimate, and the others are measured",
+                    before.counted()
                 )
             }
         }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::eval::{Metrics as _, Prices, count_calls_with};
 use crate::number::rounded_up;
 use crate::setters::setters;
+use crate::text::counted;
 use crate::trace::{Run, canonical_json};
 use crate::words::words;
 use serde::{Deserialize, Serialize};
@@ -261,6 +262,11 @@ impl RunsOfSide {
     #[must_use]
     pub const fn new(runs: usize, of: usize) -> Self {
         Self { runs, of }
+    }
+
+    /// Both numbers, and what they count: `1 of 6 runs`.
+    pub(super) fn counted(self) -> String {
+        format!("{} of {}", self.runs, counted(self.of, "run"))
     }
 
     /// Those of a side that something is true of.

@@ -1,5 +1,11 @@
 //! Numbers as they are shown.
 
+/// So many points of 100.
+pub(super) fn points(value: f64) -> String {
+    let are_one = (value - 1.0).abs() < 1e-9;
+    format!("{value} point{}", if are_one { "" } else { "s" })
+}
+
 /// A difference with its sign, to one decimal.
 pub(super) fn signed(value: f64) -> String {
     let rounded = (value * 10.0).round() / 10.0;

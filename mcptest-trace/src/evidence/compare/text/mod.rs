@@ -343,7 +343,8 @@ fn listing(
 /// Which runs of an agent outcomes leave out, and of which the gates say it, a line each.
 fn gaps(agent: &AgentComparison) -> impl Iterator<Item = String> {
     let left_out = agent.unjudged.map(|[before, now]| {
-        format!("left out, as nothing was judged: {before} runs before, {now} now")
+        let before = before.counted();
+        format!("left out, as nothing was judged: {before} before, {now} now")
     });
     let by_gates = agent.outcomes.is_some() || agent.unjudged.is_some();
     let without_outcome = agent.without_outcome.map(|[before, now]| {
@@ -352,7 +353,8 @@ fn gaps(agent: &AgentComparison) -> impl Iterator<Item = String> {
         } else {
             "so its outcomes are not compared"
         };
-        format!("no outcome is recorded of {before} runs before and {now} now, {then}")
+        let before = before.counted();
+        format!("no outcome is recorded of {before} before and {now} now, {then}")
     });
     without_outcome.into_iter().chain(left_out)
 }

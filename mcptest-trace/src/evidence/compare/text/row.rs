@@ -1,10 +1,11 @@
 //! The rows of the table.
 
-use super::format::{p_of_three, p_of_verdict, signed, significant};
+use super::format::{p_of_three, p_of_verdict, points, signed, significant};
 use crate::evidence::compare::{
     AgentComparison, BehaviourCompared, CompareOptions, Comparison, CostCompared, Metric,
     MetricFinding, OutcomesCompared, SuiteComparison,
 };
+use crate::text::counted;
 
 /// The least width of the verdict's word.
 const WORD: usize = 11;
@@ -114,16 +115,19 @@ fn outcomes_verdict(found: &OutcomesCompared) -> String {
         ),
         MetricFinding::Improved => format!("p {}", p_of_verdict(found.p_better)),
         MetricFinding::NoEvidence => match found.noticeable_drop {
-            Some(drop) => format!("a drop of {drop} points would have been noticed"),
+            Some(drop) => format!(
+                "a drop of {} would have been noticed",
+                points(f64::from(drop))
+            ),
             None => format!("no drop would have been noticed{}", remedy(found)),
         },
         MetricFinding::NothingToLose => "no run of the baseline passed".to_owned(),
         MetricFinding::TooFewRuns => format!(
-            "p cannot be below {}, and {} is needed: {} of {} runs passed before, so a fall to none shows with {} on each side",
+            "p cannot be below {}, and {} is needed: {} of {} passed before, so a fall to none shows with {} on each side",
             significant(found.smallest_p),
             significant(found.share),
             found.baseline.passed,
-            found.baseline.runs,
+            counted(found.baseline.runs, "run"),
             found.runs_for_all()
         ),
     };
@@ -132,7 +136,7 @@ fn outcomes_verdict(found: &OutcomesCompared) -> String {
 
 fn remedy(found: &OutcomesCompared) -> String {
     match found.runs_for_margin {
-        Some(runs) => format!("; {} points need {runs} runs on each side", found.margin),
+        Some(runs) => format!("; {} need {runs} runs on each side", points(found.margin)),
         None => String::new(),
     }
 }

@@ -1,6 +1,6 @@
 //! The rows of the table that a terminal shows, and how they fit into its columns.
 
-use super::format::{p_of_verdict, significant};
+use super::format::{p_of_verdict, points, significant};
 use super::names::AgentNames;
 use super::row::{behaviour_cell, cost_cell, of_suite, suite_word, unknown};
 use crate::evidence::compare::{AgentComparison, Comparison, Metric, MetricFinding};
@@ -85,7 +85,7 @@ fn verdict(agent: &AgentComparison, comparison: &Comparison) -> String {
                 format!("{word}: {more} more each")
             }
             MetricFinding::NoEvidence => match found.noticeable_drop {
-                Some(drop) => format!("{word} ({drop} points would show)"),
+                Some(drop) => format!("{word} ({} would show)", points(f64::from(drop))),
                 None => format!("{word} (no drop would show)"),
             },
             MetricFinding::NothingToLose => word.to_owned(),
@@ -190,9 +190,9 @@ impl Comparison {
                 " (some agents have a margin of their own)"
             };
             format!(
-                "regressed is p ≤ {} and a loss of {} points or more{own}",
+                "regressed is p ≤ {} and a loss of {} or more{own}",
                 significant(found.share),
-                self.options.margin
+                points(self.options.margin)
             )
         });
         let cost = cost.map(|found| {
