@@ -8,7 +8,9 @@
 use std::path::PathBuf;
 
 use mcptest_suite::Spanned;
-use mcptest_suite::model::{Model, Prices, Suite};
+#[cfg(feature = "session")]
+use mcptest_suite::model::Prices;
+use mcptest_suite::model::{Model, Suite};
 
 use super::prices::{Rates, rates};
 use super::{LiveError, usd};
@@ -18,6 +20,8 @@ use mcptest_trace::record::store::{Layout, Lock, StoreError};
 #[derive(Debug)]
 pub(crate) struct Budget {
     rates: Option<Rates>,
+    /// The prices of models that only an agent's own code names.
+    #[cfg(feature = "session")]
     prices: Prices,
     cap: Option<Cap>,
 }
@@ -46,6 +50,7 @@ impl Budget {
         }
         Ok(Self {
             rates,
+            #[cfg(feature = "session")]
             prices: suite.prices.clone(),
             cap,
         })
