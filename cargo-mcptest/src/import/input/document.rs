@@ -165,7 +165,9 @@ impl Walk {
         if self.elements == Some(self.depth) {
             self.end_element();
             self.elements = None;
-            if let Some(walked) = &mut self.document.walked {
+            if self.is_walked()
+                && let Some(walked) = &mut self.document.walked
+            {
                 walked.1 = at;
             }
         }
@@ -332,6 +334,10 @@ mod tests {
         let (texts, document, mut file) = split(text);
         let expected = ["{\"a\":1}", "{\"b\":2}", "{\"samples\":[3]}", "{\"c\":4}"];
         assert_eq!(texts, expected);
+        let header = document.header(&mut file);
+        assert_eq!(header, Some(serde_json::json!({ "v": 1, "samples": [] })));
+        let (texts, document, mut file) = split(r#"{"v":1,"samples":[]} [2,3]"#);
+        assert_eq!(texts, ["2", "3"]);
         let header = document.header(&mut file);
         assert_eq!(header, Some(serde_json::json!({ "v": 1, "samples": [] })));
         // The last one is cut.
