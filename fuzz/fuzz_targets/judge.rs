@@ -25,7 +25,7 @@ fuzz_target!(|text: &str| {
     let Ok(suite) = Suite::parse(Source::new("s.yml", "s.yml", source)) else {
         return;
     };
-    if suite.agents.len() > MOST_AGENTS {
+    if suite.agents.is_empty() || suite.agents.len() > MOST_AGENTS {
         return;
     }
     // A file elsewhere is none of this, and no program is started.

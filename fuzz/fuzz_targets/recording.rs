@@ -7,8 +7,7 @@ use mcptest_trace::trace::{Origin, Trace, parse_run};
 fuzz_target!(|bytes: &[u8]| {
     match parse_run(bytes, &Origin::file("run.json")) {
         Ok(run) => {
-            let (mut again, problems) = Trace::check_envelope(run.envelope());
-            assert!(problems.is_empty(), "{problems:?}");
+            let mut again = Trace::from_envelope(run.envelope());
             // That stands beside the envelope.
             again.flags_are_partial = run.trace.flags_are_partial;
             assert_eq!(again, run.trace);
