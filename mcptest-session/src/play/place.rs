@@ -1,5 +1,7 @@
 //! Which answer a request asks for: its conversation by its opening, its place by the answers that it holds.
 
+use std::collections::BTreeSet;
+
 use super::conversation::Role;
 use super::recording::Recording;
 use super::turns::shared_turns;
@@ -200,6 +202,8 @@ fn groups(items: &[Item]) -> usize {
 /// the same opening, else with the same system prompt, else the main one where the same tools are offered.
 fn conversation(recording: &Recording, asked: &Asked) -> Option<usize> {
     let opening = asked.opening().map(str::trim);
+    let live = asked.tools.iter();
+    let live: BTreeSet<String> = live.map(|tool| recording.tool_name(&tool.name).1).collect();
     let likeness = |number: usize| {
         let known = &recording.conversations[number];
         let own = known.opening.as_deref().map(str::trim);
@@ -208,7 +212,7 @@ fn conversation(recording: &Recording, asked: &Asked) -> Option<usize> {
         let system = first.and_then(|first| first.system.as_ref());
         let has_system = system.is_some_and(|system| *system == asked.system);
         let has_words = system.is_none_or(|system| system.is_some() || asked.system.is_none());
-        let has_tools = offers_the_same(recording, number, asked);
+        let has_tools = offers_the_same(recording, number, &live);
         let holds = own.zip(opening).is_some_and(|(own, opening)| {
             !own.is_empty()
                 && (opening.contains(own) || own.contains(opening) && !opening.is_empty())
@@ -240,13 +244,11 @@ fn conversation(recording: &Recording, asked: &Asked) -> Option<usize> {
     best.map(|(_, number)| number)
 }
 
-fn offers_the_same(recording: &Recording, number: usize, asked: &Asked) -> bool {
+/// Whether the tools of a request, under the names that they mean, are those of a conversation.
+fn offers_the_same(recording: &Recording, number: usize, live: &BTreeSet<String>) -> bool {
     let first = recording.conversations[number].moves.first();
     let tools = first.and_then(|first| first.tools.as_ref());
-    let live = asked.tools.iter();
-    let live = live.map(|tool| recording.tool_name(&tool.name).1);
-    let live: std::collections::BTreeSet<String> = live.collect();
-    let has = |tools: &std::collections::BTreeSet<super::offered::ToolName>| {
+    let has = |tools: &BTreeSet<super::offered::ToolName>| {
         !live.is_empty()
             && tools.iter().all(|(_, name)| live.contains(name))
             && tools.len() == live.len()
