@@ -332,6 +332,8 @@ fn signature(signature: &syn::Signature, attributes: &[Attribute]) -> String {
     } else {
         ""
     };
+    // Whether a value that was given away is changed within is nothing that a user sees.
+    let text = text.replacen("(mut self", "(self", 1);
     format!("{text}{constant}{}", marks(attributes))
 }
 

@@ -271,9 +271,7 @@ fn an_agent_that_improved_holds_and_so_does_its_suite() {
     }
     let whole = said(&found["s::regression"]);
     assert!(
-        whole.ends_with(
-            "\n1 got better.\ndecided in its own case: s::c_book::regression"
-        ),
+        whole.ends_with("\n1 got better.\ndecided in its own case: s::c_book::regression"),
         "{whole}"
     );
 }

@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use mcptest_trace::trace::canonical_json;
 use serde_json::Value;
 
-use super::servers::ServerCall;
 use super::texts::MARKER;
 
 /// The places of calls by what they ask.
@@ -20,18 +19,16 @@ pub(super) struct CallIndex {
 }
 
 impl CallIndex {
-    pub(super) fn of(calls: &[ServerCall]) -> Self {
-        let mut index = Self {
-            count: calls.len(),
-            ..Self::default()
-        };
-        for (place, call) in calls.iter().enumerate() {
-            if is_loose(&call.args) {
-                index.loose.push(place);
+    /// Of calls in their order: the [`key`] of each, and whether its arguments are [loose](is_loose).
+    pub(super) fn of(calls: impl IntoIterator<Item = (String, bool)>) -> Self {
+        let mut index = Self::default();
+        for (key, is_loose) in calls {
+            if is_loose {
+                index.loose.push(index.count);
             } else {
-                let key = key(&call.tool, &call.arguments());
-                index.equal.entry(key).or_default().push(place);
+                index.equal.entry(key).or_default().push(index.count);
             }
+            index.count += 1;
         }
         index
     }
@@ -58,7 +55,7 @@ pub(super) fn key(tool: &str, args: &Value) -> String {
 
 /// Whether arguments may be the same as others that are written otherwise: a secret was taken out of them, or they have
 /// a number that has several spellings.
-fn is_loose(args: &Value) -> bool {
+pub(super) fn is_loose(args: &Value) -> bool {
     match args {
         Value::Number(number) => number.is_f64(),
         Value::String(text) => text.contains(MARKER),

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use mcptest_trace::trace::Trace;
 use serde_json::{Value, json};
 
-use super::call_index::CallIndex;
+use super::call_index::{CallIndex, is_loose, key};
 use super::offered::OfferedTool;
 use crate::json::{list, named};
 
@@ -143,7 +143,10 @@ pub(super) fn of(
     }
     for server in &mut servers {
         server.tools = listed(server, tools);
-        server.index = CallIndex::of(&server.calls);
+        let calls = server.calls.iter();
+        server.index = CallIndex::of(
+            calls.map(|call| (key(&call.tool, &call.arguments()), is_loose(&call.args))),
+        );
     }
     servers
 }
