@@ -135,7 +135,8 @@ pub(crate) fn rows() -> Vec<Row> {
         Row::new("many conversations are played", "requests", 250, |count| {
             let (cassette, requests) = conversations(count);
             Box::new(move || ask(&player(&cassette), &requests))
-        }),
+        })
+        .by_pairs(),
         Row::new(
             "a session of many conversations is written",
             "requests",
@@ -146,6 +147,7 @@ pub(crate) fn rows() -> Vec<Row> {
                 ask(&player, &requests);
                 Box::new(move || _ = black_box(player.run(&RunOptions::default())))
             },
-        ),
+        )
+        .by_pairs(),
     ]
 }
