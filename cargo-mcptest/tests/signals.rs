@@ -12,7 +12,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use e2e_support::folder::{Folder, collect};
-use e2e_support::process::command;
+use e2e_support::process::{command, signals};
 use serde_json::Value;
 
 use support::{good, run_of};
@@ -57,23 +57,6 @@ const START: &[&[&str]] = &[
     ],
     &["contract", "--", "sh", "stubborn.sh"],
 ];
-
-/// The signals that end a process, by name and number. One that this process was started to ignore is left out: what
-/// it starts ignores the signal too.
-fn signals() -> impl Iterator<Item = (&'static str, i32)> {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = u64::from_str_radix(mask.unwrap().trim(), 16).unwrap();
-    let all = [
-        ("HUP", 1),
-        ("INT", 2),
-        ("QUIT", 3),
-        ("KILL", 9),
-        ("TERM", 15),
-    ];
-    all.into_iter()
-        .filter(move |(_, number)| mask >> (number - 1) & 1 == 0)
-}
 
 /// What comes about within half a minute.
 fn wait_for<T>(what: impl Fn() -> Option<T>) -> T {

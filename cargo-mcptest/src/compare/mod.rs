@@ -47,7 +47,8 @@ use side::{Side, SidePlace};
 /// Example: `cargo mcptest compare main`
 ///
 /// Each side is a git revision, a folder of recordings, or a folder of results. Recordings of a revision are read from
-/// git's objects; nothing is checked out. The suites of the working tree judge both sides. Results keep their verdicts.
+/// git's objects; nothing is checked out. The suites of the working tree judge the recordings of
+/// both sides. A folder of results is not judged again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Compare {

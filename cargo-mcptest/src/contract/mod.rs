@@ -47,11 +47,11 @@ pub(crate) struct Contract {
     filter: Filter,
     #[command(flatten)]
     judging: Judging,
-    /// The server's name in the recordings; what the server calls itself without it. Calls that name no server
-    /// count as its then.
+    /// The server's name in the recordings. Without this option: the name that the server gives itself.
+    /// With this option, recorded calls that name no server count as calls of this server.
     #[arg(long, value_name = "NAME")]
     server: Option<String>,
-    /// A tool of the recordings that is not of this server, where no server was recorded. May be repeated.
+    /// Ignore this tool: it belongs to another server. Needed only where the recordings name no server. May be repeated.
     #[arg(long, value_name = "TOOL")]
     without: Vec<String>,
     /// The server's address, where it speaks over HTTP.

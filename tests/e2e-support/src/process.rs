@@ -51,6 +51,26 @@ pub struct Finished {
     pub stderr: String,
 }
 
+/// The signals that end a process, by name and number. One that this process was started to ignore, as in the
+/// background of a shell, is left out: what it starts ignores the signal too.
+#[must_use]
+pub fn signals() -> Vec<(&'static str, i32)> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    let all = [
+        ("HUP", 1),
+        ("INT", 2),
+        ("QUIT", 3),
+        ("KILL", 9),
+        ("TERM", 15),
+    ];
+    let is_taken = |number: i32| mask.unwrap_or_default() >> (number - 1) & 1 == 0;
+    all.into_iter()
+        .filter(|(_, number)| is_taken(*number))
+        .collect()
+}
+
 /// Runs a process to its end. One that does not come to an end is killed, and the test fails.
 pub fn run(command: &mut Command) -> Finished {
     let command = command

@@ -180,13 +180,7 @@ fn what_looks_like_a_key_is_pointed_at() {
 fn a_signal_ends_the_servers_with_the_recording() {
     use std::os::unix::process::ExitStatusExt as _;
 
-    for (signal, number) in [
-        ("INT", 2),
-        ("TERM", 15),
-        ("HUP", 1),
-        ("QUIT", 3),
-        ("KILL", 9),
-    ] {
+    for (signal, number) in e2e_support::process::signals() {
         let scene = finder("{ command: [ORDER_DESK, --misbehave, hang-on-call] }");
         let scene = scene.set("MCPTEST_RECORD_TIMEOUT", "60");
         let mut command = scene.command(studio().executable("agents"), &[]);

@@ -40,6 +40,13 @@ pub(super) fn text_of(scalar: &Value) -> Option<Cow<'_, str>> {
     }
 }
 
+/// A text that is an object or a list in JSON: arguments of another program.
+fn document(text: &str) -> Option<Value> {
+    let trimmed = text.trim();
+    let is_one = trimmed.starts_with(['{', '[']);
+    serde_json::from_str(trimmed).ok().filter(|_| is_one)
+}
+
 /// Whether two calls were made together, before the result of either was there.
 pub(super) fn together(trace: &Trace, one: usize, other: usize) -> bool {
     let [one, other] =
@@ -119,7 +126,18 @@ impl<'a> Way<'a> {
                 let arg = shown(&path).trim_start_matches('.').to_owned();
                 let looked_at = is_named(&self.entry.args, &arg);
                 let text = text_of(scalar).filter(|_| looked_at);
-                found.extend(text.map(|text| LookedAt {
+                let Some(text) = text else { continue };
+                let inner = document(&text);
+                let leaves_of = inner.as_ref().map(leaves).unwrap_or_default();
+                let inner = leaves_of.iter().filter_map(|(path, scalar)| {
+                    let text = text_of(scalar)?.into_owned();
+                    Some((format!("{arg}{}", shown(path)), Cow::Owned(text)))
+                });
+                let mut texts: Vec<(String, Cow<'a, str>)> = inner.collect();
+                if texts.is_empty() {
+                    texts.push((arg, text));
+                }
+                found.extend(texts.into_iter().map(|(arg, text)| LookedAt {
                     call: index,
                     arg,
                     text,

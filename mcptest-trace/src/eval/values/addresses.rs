@@ -37,6 +37,8 @@ pub(super) fn find(text: &str, found: &mut Vec<Value>) {
             let piece = piece.trim_end_matches(|sign| joins(sign) || ".:!*".contains(sign));
             if is_path(piece) && !is_media_type(piece) {
                 address(piece, start + inner, found);
+                ends(piece, start + inner, found);
+                from_here(piece, start + inner, found);
             }
         }
     }
@@ -98,9 +100,26 @@ fn address(text: &str, at: usize, found: &mut Vec<Value>) {
     // Beginnings of one that is as long in lower case; others are told as wholes.
     if folded.len() == whole.len() {
         let steps = folded.match_indices(['/', '?', '&', '#', ';']);
-        for (end, _) in steps.filter(|(end, _)| *end > skipped + 1).take(STEPS) {
-            push(fnv1a64(&folded.as_bytes()[skipped..end]), Kind::Part, end);
+        for (end, sign) in steps.filter(|(end, _)| *end > skipped + 1).take(STEPS) {
+            // What is asked of an address is often filled in: the address stands before it by itself.
+            let is_asked = matches!(sign, "?" | "#");
+            let kind = if is_asked { Kind::Whole } else { Kind::Part };
+            let bare = folded[skipped..end].trim_end_matches('/');
+            push(fnv1a64(bare.as_bytes()), kind, skipped + bare.len());
         }
+    }
+}
+
+/// A path from the folder of the user or from the one where a command runs: `~/.ssh/id_rsa`, `./config/secrets.yml`.
+fn from_here(text: &str, at: usize, found: &mut Vec<Value>) {
+    let whole = text.trim_end_matches(['/', '\\']);
+    let bare = whole.strip_prefix("~/").or(whole.strip_prefix("./"));
+    if let Some(bare) = bare.filter(|bare| is_path(bare) && bare.contains('/')) {
+        found.push(Value {
+            key: fnv1a64(bare.to_lowercase().as_bytes()),
+            kind: Kind::Whole,
+            span: at + whole.len() - bare.len()..at + whole.len(),
+        });
     }
 }
 
@@ -119,18 +138,19 @@ fn ends(text: &str, at: usize, found: &mut Vec<Value>) {
             .split_once("://")
             .filter(|(scheme, _)| scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()))
             .map_or(bare, |(_, inner)| inner);
-        let kept = if sign == "/" && inner == bare && !bare.starts_with('~') {
-            end
-        } else {
-            inner
-        };
-        let skipped = if kept.starts_with("www.") { 4 } else { 0 };
-        if kept.len() <= LONGEST && is_path(kept) && kept.contains('/') {
-            found.push(Value {
-                key: fnv1a64(&kept.as_bytes()[skipped..]),
-                kind: Kind::Part,
-                span: at + folded.len() - kept.len()..at + folded.len(),
-            });
+        let is_step = sign == "/" && inner == bare && !bare.starts_with('~');
+        // A path may begin at its root there and at a folder here.
+        let both = [is_step.then_some(end), Some(inner)];
+        for kept in both.into_iter().flatten() {
+            let skipped = if kept.starts_with("www.") { 4 } else { 0 };
+            if kept.len() <= LONGEST && is_path(kept) && kept.trim_start_matches('/').contains('/')
+            {
+                found.push(Value {
+                    key: fnv1a64(&kept.as_bytes()[skipped..]),
+                    kind: Kind::Part,
+                    span: at + folded.len() - kept.len()..at + folded.len(),
+                });
+            }
         }
     }
 }

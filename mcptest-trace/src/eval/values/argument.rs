@@ -40,7 +40,7 @@ const MONEY: [&str; 11] = [
 ];
 
 /// Arguments that hold one of a few words, which records of all kinds share.
-const CHOSEN: [&str; 30] = [
+const CHOSEN: [&str; 33] = [
     "status",
     "state",
     "priority",
@@ -65,6 +65,9 @@ const CHOSEN: [&str; 30] = [
     "location",
     "continent",
     "timezone",
+    "zone",
+    "visibility",
+    "department",
     "encoding",
     "charset",
     "model",

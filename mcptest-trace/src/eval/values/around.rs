@@ -34,6 +34,8 @@ pub(super) enum Sign {
     Money,
     /// `#` is before it, or a word such as `no`.
     Numbered,
+    /// It is in the line above a quoted mail, or before a line of a log.
+    Header,
 }
 
 impl Around {

@@ -72,6 +72,15 @@ pub(super) fn find(text: &str, found: &mut Vec<Value>) {
                 let part = part.trim_end_matches(AT_ENDS);
                 let trimmed = part.trim_start_matches(AT_ENDS);
                 let start = start + inner + part.len() - trimmed.len();
+                if is_handle(&part[..part.len() - trimmed.len()], trimmed) {
+                    let span = start - 1..start + trimmed.len();
+                    let key = key(&format!("@{trimmed}"));
+                    found.push(Value {
+                        key,
+                        kind: Kind::Whole,
+                        span,
+                    });
+                }
                 atom(trimmed, start, in_address, found);
             }
         }
@@ -92,6 +101,19 @@ fn escape(before: &str, run: &str) -> usize {
         (Some(digits), Some(sign)) if !sign.is_alphanumeric() => mark + digits.len(),
         _ => 0,
     }
+}
+
+/// Whether a word behind `@` is the name of somebody's account: `@evilcorp`, and not `@channel`.
+fn is_handle(before: &str, word: &str) -> bool {
+    const OTHERS: [&str; 12] = [
+        "here", "channel", "everyone", "all", "team", "param", "return", "returns", "override",
+        "media", "import", "example",
+    ];
+    let is_other = OTHERS.iter().any(|other| other.eq_ignore_ascii_case(word));
+    before.ends_with('@')
+        && word.len() > 2
+        && !is_other
+        && word.chars().all(|sign| in_word(sign) || sign == '.')
 }
 
 /// Signs that join two words, and belong to none at its ends.
@@ -172,6 +194,14 @@ fn atom(text: &str, start: usize, in_address: bool, found: &mut Vec<Value>) {
             .get(4..)
             .filter(|_| text[..4].eq_ignore_ascii_case("www."));
         push(key(bare.unwrap_or(text)), all, kind);
+        // `data.evil.example` is a place at `evil.example`.
+        let steps = text.match_indices('.').map(|(at, _)| at + 1);
+        for start in steps
+            .filter(|start| is_dotted(&text[*start..]))
+            .take(PIECES)
+        {
+            push(key(&text[start..]), start..text.len(), Kind::Part);
+        }
     } else if has(char::is_alphabetic) {
         if !has(|sign| sign.is_ascii_digit()) {
             return;

@@ -135,6 +135,12 @@ impl Text<'_> {
         self.word(at).is_some_and(is)
     }
 
+    /// `June the 4th`.
+    fn is_the(&self, at: usize) -> bool {
+        self.word(at)
+            .is_some_and(|word| word.eq_ignore_ascii_case("the"))
+    }
+
     /// The days that stand before the name of a month or behind it, and the year.
     fn around(&self, month: u8, at: usize, found: &mut Vec<Value>) {
         const FARTHEST: usize = 4;
@@ -144,7 +150,11 @@ impl Text<'_> {
             if self.gap(next).trim().len() > 3 {
                 break;
             }
+            // `June 3 to June 4`: the 3 is of the other June.
+            let is_apart = between > 0 || !self.gap(next).trim().is_empty();
+            let of_other = next.checked_sub(1).and_then(|word| self.month(word));
             match self.day(next) {
+                Some(_) if is_apart && of_other.is_some() => break,
                 Some(day) => {
                     before.push((day, next));
                     between = 0;
@@ -163,7 +173,9 @@ impl Text<'_> {
                     behind.push((day, place));
                     between = 0;
                 }
-                None if !behind.is_empty() && self.is_between(place) => between += 1,
+                None if self.is_between(place) && (!behind.is_empty() || self.is_the(place)) => {
+                    between += 1;
+                }
                 _ => break,
             }
             place += 1;

@@ -48,7 +48,7 @@ fn account(bytes: &[u8], start: usize, found: &mut Vec<Value>) -> Option<usize> 
         if next.is_empty()
             || next.len() > 4
             || !written
-            || is_last && !next.iter().all(u8::is_ascii_digit)
+            || is_last && !next.iter().any(u8::is_ascii_digit)
         {
             break;
         }

@@ -186,9 +186,14 @@ const WRITTEN: [&str; 16] = [
 /// Whether a date was meant for an argument: a date that is all of a field (`date: 2031-05-20`) says when something
 /// was, unless the field has the argument's name, and so does a date behind a word such as `published`.
 pub(in crate::eval) fn is_date_meant(around: &Around, argument: &Argument) -> bool {
-    let is_of_text = around.follows(CLOSE, &WRITTEN);
+    let is_of_text = around.follows(CLOSE, &WRITTEN) || around.has(Sign::Header);
     !is_of_text && (!around.is_field() || argument.is_named_beside_time(around, CLOSE))
 }
+
+/// Words beside a time of day.
+const ZONES: [&str; 14] = [
+    "am", "pm", "utc", "gmt", "cet", "cest", "bst", "est", "edt", "cst", "cdt", "pst", "pdt", "z",
+];
 
 /// Whether a text is all words that any text has, but for so many parts of it: the dates.
 pub(in crate::eval) fn is_all_but(words: &[Word], parts: &[Range<usize>], text: &str) -> bool {
@@ -196,8 +201,11 @@ pub(in crate::eval) fn is_all_but(words: &[Word], parts: &[Range<usize>], text: 
         let inside = |part: &Range<usize>| word.span.start < part.end && part.start < word.span.end;
         parts.iter().any(inside)
     };
-    let is_time =
-        |word: &Word| text[word.span.clone()].starts_with(|sign: char| sign.is_ascii_digit());
+    let is_time = |word: &Word| {
+        let word = &text[word.span.clone()];
+        let is_zone = ZONES.iter().any(|zone| zone.eq_ignore_ascii_case(word));
+        is_zone || word.starts_with(|sign: char| sign.is_ascii_digit())
+    };
     words
         .iter()
         .all(|word| word.is_common || is_part(word) || is_time(word))

@@ -128,7 +128,8 @@ impl Text<'_> {
         let signs = [
             (
                 Sign::Quoted,
-                before.ends_with(is_quote) && end.starts_with(is_quote),
+                before.ends_with(is_quote) && end.starts_with(is_quote)
+                    || before.ends_with('@') && !before.ends_with("@@") && part.len() > 2,
             ),
             (Sign::Upper, part.starts_with(char::is_uppercase)),
             (
@@ -143,6 +144,7 @@ impl Text<'_> {
                 Sign::Numbered,
                 lead.ends_with('#') || nearest.is_some_and(|word| is_numbered(word)),
             ),
+            (Sign::Header, is_header(behind)),
         ];
         let signs = signs
             .into_iter()
@@ -169,6 +171,21 @@ fn is_key(text: &str) -> bool {
         .split_whitespace()
         .filter(|word| *word != "-");
     words.next().is_some() && words.nth(1).is_none()
+}
+
+/// Whether a line goes on as the one above a quoted mail does, or as one of a log: `at 9:30 Tom wrote:`, ` 09:30] Tom:`.
+fn is_header(behind: &str) -> bool {
+    const LONGEST: usize = 100;
+    const WROTE: [&str; 3] = ["wrote:", "schrieb:", "écrit :"];
+    const LEVELS: [&str; 6] = ["]", "INFO", "WARN", "ERROR", "DEBUG", "TRACE"];
+    let upto = behind.floor_char_boundary(behind.len().min(LONGEST));
+    let line = behind[..upto].lines().next().unwrap_or_default();
+    let rest = without_time(line);
+    let is_log = rest.len() < line.len()
+        && LEVELS
+            .iter()
+            .any(|level| rest.trim_start().starts_with(level));
+    is_log || WROTE.iter().any(|wrote| line.contains(wrote)) || line.contains("schrieb ")
 }
 
 /// What stands behind a time of day: `T10:20:00Z`, ` 10:20`.

@@ -95,3 +95,23 @@ fn the_name_of_a_tool_is_no_value() {
     let report = trace_flow_with(&run, &Flow::new([any_tool()]), &told);
     assert_eq!(report.leaks.len(), 0, "it was offered");
 }
+
+#[test]
+fn a_date_above_a_quoted_mail_or_in_a_log_is_no_value() {
+    for page in [
+        "On Thu, May 15, 2031 at 9:30 AM Tom wrote:\n> Hello",
+        "Am 15.05.2031 um 09:30 schrieb Tom:",
+        "[2031-05-15 09:30] Tom: hello",
+        "2031-05-15T09:30:00Z INFO started",
+    ] {
+        let run = called(page, "create_event", "start", "2031-05-15 18:00");
+        assert_eq!(leaks(&run, any_tool()), [""; 0], "{page}");
+    }
+    let run = called(
+        "Meet me on May 15, 2031.",
+        "create_event",
+        "start",
+        "2031-05-15 18:00",
+    );
+    assert_eq!(leaks(&run, any_tool()).len(), 1);
+}
