@@ -62,15 +62,12 @@ fn prints(folder: &Folder, path: &str, provider: Option<&Provider>, shown: &str,
     assert!(as_shown(&format!("…\n{expected}…\n"), &printed), "{said}");
 }
 
-/// What the page says to write in the place of something that stands in a file once.
+/// What the page says to replace in a file, where it stands once.
 #[track_caller]
 fn replaced(page: &str, file: &str, old: &str, new: &str) -> String {
     let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
     let told = |said: String| words.contains(&said);
-    assert!(
-        told(format!("rite `{new}` in")) && told(format!("in the place of `{old}`")),
-        "{old}"
-    );
+    assert!(told(format!("eplace `{old}` by `{new}` in")), "{old}");
     assert_eq!(file.matches(old).count(), 1, "{old}");
     file.replace(old, new)
 }
