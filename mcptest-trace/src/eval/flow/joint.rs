@@ -41,6 +41,7 @@ fn of_pair<'a>(one: &LookedAt<'_>, other: &LookedAt<'_>) -> Vec<Sink<'a>> {
             call: one.call,
             arg: format!("{} + {}", one.arg, other.arg),
             text: Cow::Owned(format!("{tail}{gap}{head}")),
+            is_key: false,
         };
         Sink::of_joint(looked_at, &(tail.len()..tail.len() + gap.len()))
     });

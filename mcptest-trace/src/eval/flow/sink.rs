@@ -32,6 +32,12 @@ impl<'a> Sink<'a> {
         if !known.is_offered(tool, &looked_at) {
             let layers = layers(&looked_at.text).map(|layer| Behind::of(&layer, &looked_at.text));
             behind.extend(layers.map(|layer| layer.without(known)));
+            if looked_at.is_key {
+                // Any record has such words for keys.
+                for layer in &mut behind {
+                    layer.name = None;
+                }
+            }
             behind.retain(|layer| !layer.values.is_empty() || layer.name.is_some());
         }
         Self {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::super::tool_pattern::{Fit, ToolPattern};
 use super::{FlowEntry, Told};
 use crate::trace::Trace;
-use crate::trace::leaves::{leaves, shown};
+use crate::trace::leaves::{keys, leaves, shown};
 
 /// One entry, and a run.
 pub(super) struct Way<'a> {
@@ -21,6 +21,8 @@ pub(super) struct LookedAt<'a> {
     pub(super) call: usize,
     pub(super) arg: String,
     pub(super) text: Cow<'a, str>,
+    /// Whether it is a key, and no value under one.
+    pub(super) is_key: bool,
 }
 
 impl LookedAt<'_> {
@@ -38,6 +40,64 @@ pub(super) fn text_of(scalar: &Value) -> Option<Cow<'_, str>> {
         Value::Number(number) => Some(Cow::Owned(number.to_string())),
         _ => None,
     }
+}
+
+/// What arguments say: each scalar, and each key that is data.
+struct Said<'a> {
+    arg: String,
+    text: Cow<'a, str>,
+    is_key: bool,
+}
+
+fn said(value: &Value) -> Vec<Said<'_>> {
+    fn walk<'a>(value: &'a Value, path: &str, found: &mut Vec<Said<'a>>) {
+        match value {
+            Value::Object(map) => {
+                for key in keys(value) {
+                    let arg = joined(path, key);
+                    if is_data(key) {
+                        found.push(Said {
+                            arg: arg.clone(),
+                            text: key.into(),
+                            is_key: true,
+                        });
+                    }
+                    if let Some(item) = map.get(key) {
+                        walk(item, &arg, found);
+                    }
+                }
+            }
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    walk(item, &format!("{path}[{index}]"), found);
+                }
+            }
+            scalar => found.extend(text_of(scalar).map(|text| Said {
+                arg: path.to_owned(),
+                text,
+                is_key: false,
+            })),
+        }
+    }
+    let mut found = Vec::new();
+    walk(value, "", &mut found);
+    found
+}
+
+/// Whether a key is data: the name of a field begins with a small letter and has no signs.
+fn is_data(key: &str) -> bool {
+    let is_word = |sign: char| sign.is_alphanumeric() || sign == '_' || sign == '-';
+    !(key.starts_with(|sign: char| sign.is_lowercase() || sign == '_') && key.chars().all(is_word))
+}
+
+/// A path within a text that stands at another path.
+fn joined(above: &str, below: &str) -> String {
+    let point = if below.is_empty() || below.starts_with('[') || above.is_empty() {
+        ""
+    } else {
+        "."
+    };
+    format!("{above}{point}{below}")
 }
 
 /// A text that is an object or a list in JSON: arguments of another program.
@@ -122,26 +182,28 @@ impl<'a> Way<'a> {
             if !knew(self.trace, first, index) || !self.is_of(index, &self.entry.to, true) {
                 continue;
             }
-            for (path, scalar) in leaves(&call.args) {
-                let arg = shown(&path).trim_start_matches('.').to_owned();
-                let looked_at = is_named(&self.entry.args, &arg);
-                let text = text_of(scalar).filter(|_| looked_at);
-                let Some(text) = text else { continue };
-                let inner = document(&text);
-                let leaves_of = inner.as_ref().map(leaves).unwrap_or_default();
-                let inner = leaves_of.iter().filter_map(|(path, scalar)| {
-                    let text = text_of(scalar)?.into_owned();
-                    Some((format!("{arg}{}", shown(path)), Cow::Owned(text)))
-                });
-                let mut texts: Vec<(String, Cow<'a, str>)> = inner.collect();
-                if texts.is_empty() {
-                    texts.push((arg, text));
+            for said in said(&call.args) {
+                if !is_named(&self.entry.args, &said.arg) {
+                    continue;
                 }
-                found.extend(texts.into_iter().map(|(arg, text)| LookedAt {
+                let inner = document(&said.text);
+                let inner: Vec<Said<'_>> = inner.iter().flat_map(self::said).collect();
+                let below = |inner: Said<'_>| LookedAt {
                     call: index,
-                    arg,
-                    text,
-                }));
+                    arg: joined(&said.arg, &inner.arg),
+                    text: inner.text.into_owned().into(),
+                    is_key: inner.is_key,
+                };
+                if inner.is_empty() {
+                    found.push(LookedAt {
+                        call: index,
+                        arg: said.arg,
+                        text: said.text,
+                        is_key: said.is_key,
+                    });
+                } else {
+                    found.extend(inner.into_iter().map(below));
+                }
             }
         }
         found
