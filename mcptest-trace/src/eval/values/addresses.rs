@@ -105,6 +105,9 @@ fn address(text: &str, at: usize, found: &mut Vec<Value>) {
             let is_asked = matches!(sign, "?" | "#");
             let kind = if is_asked { Kind::Whole } else { Kind::Part };
             let bare = folded[skipped..end].trim_end_matches('/');
+            if bare.is_empty() {
+                continue;
+            }
             push(fnv1a64(bare.as_bytes()), kind, skipped + bare.len());
         }
     }
