@@ -65,7 +65,7 @@ impl SummaryRow {
             }
         }
         if let Some(tokens) = trace["conversation"]["tokens"]["total"].as_u64() {
-            self.tokens += tokens;
+            self.tokens = self.tokens.saturating_add(tokens);
             self.with_tokens += 1;
         }
         if let Some(passed) = run["outcome"]["passed"].as_bool() {

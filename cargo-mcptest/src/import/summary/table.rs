@@ -135,7 +135,7 @@ fn total(rows: &[SummaryRow]) -> Vec<String> {
         all.errors += row.errors;
         all.unknown += row.unknown;
         all.doubtful += row.doubtful;
-        all.tokens += row.tokens;
+        all.tokens = all.tokens.saturating_add(row.tokens);
         all.with_tokens += row.with_tokens;
         all.passed += row.passed;
         all.judged += row.judged;

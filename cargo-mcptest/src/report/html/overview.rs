@@ -177,13 +177,13 @@ impl Overview {
             .iter()
             .filter(|passed| **passed == Some(true))
             .count();
-        let mut tokens = 0;
+        let mut tokens = 0_u64;
         for run in &view.runs {
             self.calls += u64::try_from(run.calls.len()).unwrap_or(u64::MAX);
-            tokens += run.tokens.unwrap_or_default();
+            tokens = tokens.saturating_add(run.tokens.unwrap_or_default());
             self.without_tokens += usize::from(run.tokens.is_none());
         }
-        self.tokens += tokens;
+        self.tokens = self.tokens.saturating_add(tokens);
         let runs = view.runs.iter();
         let runs = runs.map(|run| (run.passed, run.calls.len(), run.errors()));
         self.agents.push(AgentRow {
