@@ -243,16 +243,18 @@ fn a_recording_is_played_to_a_function() {
         .exits(101);
     for told in [
         "model call 1 of 1: turn 1 of the user differs",
-        "`pay` was not called with these arguments; a recorded call has {\"order\":7}",
-        "the recorded call of the tool `pay` is not made",
-        "record anew: MCPTEST_RECORD=all cargo test -p greeter -- --exact greet::payer",
+        "the recording has no call of `pay` with these arguments; a recorded call has {\"order\":7}",
+        "the code does not make the recorded call of the tool `pay`",
+        "record the runs again: MCPTEST_RECORD=all cargo test -p greeter -- --exact greet::payer",
     ] {
         assert!(red.stdout.contains(told), "{told}\n{red}");
     }
     // A build that knows no function cannot play it.
     let unknown = scene.run("none", false, &["payer::playback"]).exits(101);
     assert!(
-        unknown.stdout.contains("nobody said what that is"),
+        unknown
+            .stdout
+            .contains("this agent has neither `command:` nor a function"),
         "{unknown}"
     );
 }
@@ -313,11 +315,11 @@ fn an_agent_that_no_suite_has_is_an_error() {
     };
     assert_eq!(
         refused("a name that is misspelt", &["thrower"]),
-        "error: a function is the agent `Greetr`, and no suite has an agent of that name\n\nhelp: did you mean `Greeter`?\n"
+        "error: a function is given for the agent `Greetr`, and no suite has an agent of that name\n\nhelp: did you mean `Greeter`?\n"
     );
     assert_eq!(
         refused("a name unlike any", &[]),
-        "error: a function is the agent `Accountant`, and no suite has an agent of that name\n\nhelp: the suites have `Greeter`, `Thrower`, `Silent`\n"
+        "error: a function is given for the agent `Accountant`, and no suite has an agent of that name\n\nhelp: the suites have `Greeter`, `Thrower`, `Silent`\n"
     );
     // Where it records, every suite is looked at, whatever case is asked for.
     let recorded = scene.run(
@@ -339,15 +341,15 @@ fn an_agent_has_one_driver() {
     for (drivers, told) in [
         (
             "one name twice",
-            "error: two functions are the agent `Greeter`\n",
+            "error: two functions are given for the agent `Greeter`\n",
         ),
         (
             "every agent twice",
-            "error: two functions are every agent\n",
+            "error: two functions are given for all agents\n",
         ),
         (
             "every agent beside a loop",
-            "error: a function is every agent, so `record_with` records none\n",
+            "error: a function is given for all agents, so `record_with` records none\n",
         ),
     ] {
         let ran = scene.run(drivers, true, &[]).exits(101);
@@ -365,7 +367,7 @@ fn an_agent_has_one_driver() {
         ("one and named ones", false),
     ] {
         let ran = scene.run(drivers, record, &["load"]).exits(101);
-        let shown = "error: `Thrower` has a command, and is a function of this crate too\n --> suites/thrower.yml:5:12";
+        let shown = "error: `Thrower` has a command, and also a function of this crate\n --> suites/thrower.yml:5:12";
         assert!(ran.stdout.contains(shown), "{ran}");
     }
     assert_eq!(scene.model.requests().len(), 0);

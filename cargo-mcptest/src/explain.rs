@@ -18,8 +18,8 @@ const FORMAT: &str = "explain/1.0";
 ///
 /// Example: `cargo mcptest explain refunds::refund_agent::narrative`
 ///
-/// Each target has a row: its value in each run, what the suite asks of it, and how far the value is from the limit. Below
-/// stands what the numbers were made of, such as the claims of a closing message.
+/// Each target has a row: its value in each run, what the suite asks of it, and how far the value is from the limit. The lines
+/// below show where the numbers come from, such as the claims of a closing message.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Explain {
@@ -95,7 +95,7 @@ fn text(case: &CaseResult, made_of: &[String]) -> String {
         .map(|(what, count)| how_many(*count, what))
         .collect();
     if !counted.is_empty() {
-        text.push_str(&format!("\n  there was to judge: {}", counted.join(", ")));
+        text.push_str(&format!("\n  items to judge: {}", counted.join(", ")));
     }
     text.push('\n');
     if let Some(table) = case.table() {

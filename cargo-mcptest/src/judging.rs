@@ -69,7 +69,7 @@ impl Filter {
             return Failure::cannot_tell("there is no case to judge");
         };
         let failure =
-            Failure::cannot_tell(format!("no case is named so: {}", self.names.join(" ")));
+            Failure::cannot_tell(format!("no case has this name: {}", self.names.join(" ")));
         let parts = cases.clone().flat_map(|case| case.split("::"));
         match nearest(name, cases.clone().chain(parts)) {
             Some(near) => failure.help(format!("did you mean `{near}`?")),
@@ -128,7 +128,7 @@ impl Opened {
             .collect();
         Err(
             Failure::new(format!("not all suites load: {}", names.join(", ")))
-                .help("mend them first; `cargo mcptest validate` tells all problems in one go"),
+                .help("correct them first; `cargo mcptest validate` lists all problems at once"),
         )
     }
 }
@@ -293,7 +293,7 @@ impl FolderVerdicts {
         let read = Results::read(folder);
         let mut results = read.map_err(|error| {
             Failure::new(format!("the results cannot be read: {error}")).help(format!(
-                "`{VARIABLE}={} cargo test` leaves them there",
+                "`{VARIABLE}={} cargo test` writes results there",
                 folder.display()
             ))
         })?;
@@ -386,7 +386,7 @@ fn test(package: &FoundPackage, folder: &Path, output: &mut Output<'_>) -> Resul
             escape(&String::from_utf8_lossy(&ran.stderr))
         )?;
         return Err(Failure::new("`cargo test` left no result of a case").help(
-            "see what it says above: the tests must build, and one of them must run the suites",
+            "read the output of cargo above: the tests must build, and one of them must run the suites",
         ));
     }
     Ok(())

@@ -49,8 +49,8 @@ impl Play {
         let (played, left): (Vec<_>, Vec<_>) =
             wanted.into_iter().partition(|(agent, _)| runs(agent));
         if played.is_empty() {
-            return Err(Failure::cannot_tell("no agent says the program that runs it").help(
-                "add `command: [python, agent.py]` to the agent, or say the program here: `cargo mcptest play -- python agent.py`; \
+            return Err(Failure::cannot_tell("no agent names the program that runs it").help(
+                "add `command: [python, agent.py]` to the agent, or give the program here: `cargo mcptest play -- python agent.py`; \
                  an agent that is an async function is played by `cargo test ::playback`",
             ));
         }

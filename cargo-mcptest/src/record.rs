@@ -83,8 +83,8 @@ impl Record {
             && wanted.any(|agent| built_in(&agent))
         {
             return Err(Failure::new("this command was built without the built-in agent").help(
-                "say the agent's own program: `command: [python, agent.py]` in the suite, or `-- python agent.py` here; \
-                 `cargo install cargo-mcptest --features record` builds the built-in agent in",
+                "name the agent's own program: `command: [python, agent.py]` in the suite, or `-- python agent.py` here; \
+                 `cargo install cargo-mcptest --features record` adds the built-in agent",
             ));
         }
         let package = &opened.package;

@@ -21,7 +21,7 @@ enum Described {
     Suite,
     /// A recorded run.
     Cassette,
-    /// What a case came to, as `MCPTEST_RESULTS` leaves it.
+    /// The result of a case, as `MCPTEST_RESULTS` writes it.
     Results,
 }
 

@@ -217,16 +217,19 @@ fn recordings_are_played_to_a_program_that_no_suite_names() {
             .contains("in every run: model call 1 of 2: the system prompt differs"),
         "{red}"
     );
-    let anew = "MCPTEST_RECORD=all cargo mcptest record --exact refunds::refund_agent -- ";
-    assert!(red.stdout.contains(anew), "{red}");
+    let again = "MCPTEST_RECORD=all cargo mcptest record --exact refunds::refund_agent -- ";
+    assert!(red.stdout.contains(again), "{red}");
     let none = mcptest(&folder, None, &["play"]).exits(3);
     assert!(
         none.stderr
-            .contains("no agent says the program that runs it"),
+            .contains("no agent names the program that runs it"),
         "{none}"
     );
     let unknown = mcptest(&folder, None, &with_program(&["play", "refnd"])).exits(3);
-    assert!(unknown.stderr.contains("no case is named so"), "{unknown}");
+    assert!(
+        unknown.stderr.contains("no case has this name"),
+        "{unknown}"
+    );
 }
 
 #[test]
@@ -321,7 +324,7 @@ fn what_sets_back_must_end_well_before_a_run() {
     let said = mcptest(&folder, Some(&provider()), &["record"]).exits(1);
     assert!(
         said.stdout
-            .contains("`before` failed, so the run was not begun"),
+            .contains("`before` failed, so the run was not started"),
         "{said}"
     );
 }
@@ -331,7 +334,7 @@ fn a_system_prompt_beside_a_program_that_has_its_own_is_told_at_once() {
     let with = with_command().replace("  runs: 2", "  runs: 1\n  system_prompt: You are a pirate.");
     let folder = Folder::new().with("suites/refunds.yml", with);
     let said = mcptest(&folder, Some(&provider()), &["record"]).exits(1);
-    let told = "the agent's own code sends another system prompt than the suite says";
+    let told = "the agent's own code sends another system prompt than the suite has";
     assert!(said.stdout.contains(told), "{said}");
     assert!(
         said.stdout.contains("the agent's: You are a refund clerk."),
@@ -359,7 +362,7 @@ fn a_closing_that_is_to_be_printed_must_be_printed() {
     let said = mcptest(&folder, Some(&provider()), &["record"]).exits(1);
     assert!(
         said.stdout
-            .contains("the program printed nothing, and `closing: stdout`"),
+            .contains("the program printed nothing, and with `closing: stdout`"),
         "{said}"
     );
     assert!(

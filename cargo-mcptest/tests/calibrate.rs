@@ -58,7 +58,7 @@ fn a_metric_that_tells_runs_apart_is_said_to_with_its_price() {
 /// Two runs tell hardly anything, whatever the target.
 #[test]
 fn few_failed_runs_are_said_to_be_few() {
-    let few = "\nonly 2 runs failed: `no power` may come of that alone\n";
+    let few = "\nonly 2 runs failed: this alone can be the reason for `no power`\n";
     for (failed, is_few) in [(2, true), (10, false), (0, false)] {
         let said = mcptest(desk(20, failed).path(), &["calibrate"]).exits(0);
         assert_eq!(said.stdout.contains(few), is_few, "{said}");
@@ -70,7 +70,7 @@ fn few_failed_runs_are_said_to_be_few() {
 fn outcomes_that_only_some_runs_have_are_told_of() {
     let folder = desk(20, 10);
     let said =
-        "only 29 of 30 runs have a recorded outcome; `--outcome recorded` goes by these alone\n";
+        "only 29 of 30 runs have a recorded outcome; `--outcome recorded` uses only these runs\n";
     assert!(
         !mcptest(folder.path(), &["calibrate"])
             .exits(0)
@@ -188,7 +188,7 @@ fn a_limit_that_is_loosened_is_said_to_be() {
 /// Four runs do not say what a looser limit lets through, and a stricter one is an alarm at least.
 #[test]
 fn a_limit_is_not_loosened_without_power() {
-    let kept = "calls.count: 3 kept: 4 would be looser, and the figures tell no bad run from a good one (no power)";
+    let kept = "calls.count: 3 kept: 4 would be looser, and the numbers do not separate bad runs from good runs (no power)";
     for (max, said, now) in [(3, kept, 3), (20, "calls.count: 20 → 4", 4)] {
         let folder = desk(3, 1);
         let gate = |max: usize| suite(4, &format!("    calls: {{ max: {max} }}\n"));
@@ -209,7 +209,7 @@ fn a_limit_is_not_loosened_without_power() {
 #[test]
 fn a_suite_that_was_made_of_its_runs_is_said_to_be() {
     let folder = desk(20, 10);
-    let told = "\n`import` made this suite of runs: ";
+    let told = "\n`import` wrote this suite from recorded runs: ";
     let said = mcptest(folder.path(), &["calibrate"]).exits(0);
     assert!(!said.stdout.contains(told), "{said}");
     let call = |name: &str, content: Value| json!({ "role": name, "content": content });
@@ -318,7 +318,16 @@ fn too_few_runs_promise_what_they_can() {
             .contains("\ntoo few: 3 passing runs can promise 75.0%, for 95% you need 19\n"),
         "{said}"
     );
-    let last = "\ncannot tell: no limit keeps 95% of passing runs, and nothing tells passed runs from failed ones. Exit status 3.\n";
+    // What most of the targets say alike stands above them, once.
+    let once = "no promise for agents that are not in the suite\n";
+    assert_eq!(said.stdout.matches(once).count(), 1, "{said}");
+    let (above, below) = said.stdout.split_once("\ncalls.count: ").unwrap();
+    assert!(
+        above.contains("\nfor each target, unless its own lines differ:\n") && above.contains(once),
+        "{said}"
+    );
+    assert!(below.contains("\nlimit "), "{said}");
+    let last = "\ncannot tell: no limit keeps 95% of passing runs, and no target separates passed runs from failed runs. Exit status 3.\n";
     assert!(said.stdout.ends_with(last), "{said}");
     let json = mcptest(folder.path(), &["calibrate", "--format", "json"]).exits(3);
     let json: Value = serde_json::from_str(&json.stdout).unwrap();

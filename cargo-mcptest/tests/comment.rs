@@ -60,7 +60,7 @@ fn the_first_line_is_the_verdict_and_what_is_red_stands_first() {
         ]
     );
     // No case fails, so their rows are folded.
-    let folded = "<details><summary>4 agents of which no case fails</summary>";
+    let folded = "<details><summary>4 agents without a failed case</summary>";
     assert!(said.stdout.contains(folded), "{said}");
 }
 
@@ -99,7 +99,7 @@ fn each_suite_has_a_comment_of_its_own() {
     assert!(
         second.starts_with(
             "<!-- mcptest: suites/second.yml -->\n\
-             **The agent that is compared is not shown to be worse, 1 cannot be told yet: 2 more runs would decide; what fails is in other suites.** **1 of 2 cases fails.**\n"
+             **The compared agent is not shown to be worse, 1 cannot be told yet: 2 more runs would decide; the failures are in other suites.** **1 of 2 cases fails.**\n"
         ),
         "{second}"
     );
@@ -152,7 +152,9 @@ fn a_comment_is_never_longer_than_it_may_be() {
     assert!(length <= 65_536 && length > 60_000, "{length}");
     let last = said.stdout.lines().last().unwrap();
     assert!(
-        last.starts_with("The rest is left out, as a comment holds 65,536 characters"),
+        last.starts_with(
+            "The rest is left out, because a comment can have at most 65,536 characters"
+        ),
         "{last}"
     );
     assert_eq!(

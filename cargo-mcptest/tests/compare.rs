@@ -45,7 +45,7 @@ fn table(said: &str) -> Vec<String> {
 }
 
 const ALL_UNCHANGED: &str =
-    "\nall unchanged: what can be compared is the same on both sides. Exit status 0.\n";
+    "\nall unchanged: everything that can be compared is the same on both sides. Exit status 0.\n";
 
 #[test]
 fn the_worked_example_comes_out() {
@@ -116,7 +116,7 @@ fn of_runs_that_were_only_added_it_is_said_what_is_compared() {
             folder.write(&path, format!("{run:#}\n"));
         }
     }
-    let note = "`a_refund`: 3 of its 6 recordings are those of the baseline; the other 3 are the candidate";
+    let note = "`a_refund`: 3 of its 6 recordings are the same as in the baseline; the other 3 are the candidate";
     for format in ["text", "markdown"] {
         let said = mcptest(folder.path(), &["compare", "before", "--format", format]).exits(0);
         let text = words(&said.stdout.replace('\\', ""));
@@ -203,7 +203,7 @@ fn results_are_a_baseline_with_the_verdicts_that_they_have() {
     let said = mcptest(folder.path(), &["compare", "baseline", "--save", "today"]).exits(1);
     let [_, head, _] = parts(&said.stdout);
     assert!(
-        head.starts_with("baseline: results in baseline, with the verdicts they have\n"),
+        head.starts_with("baseline: results in baseline, with their saved verdicts\n"),
         "{said}"
     );
     assert_eq!(table(&said.stdout), TABLE);
@@ -249,13 +249,13 @@ fn agents_of_one_side_and_of_other_prompts_are_listed() {
     for line in [
         "new: `a_refund`\n",
         "gone: `b_search`\ndropped: `old`\n",
-        "cannot tell: 1 agent has no runs any more, so nothing shows that it did not get worse.\n",
+        "cannot tell: 1 agent has no runs any more, so it may have got worse. Exit status 3.\n",
         "not comparable: `c_book`\n  baseline: recorded with another prompt\n  -go\n  -away\n  +go\n",
     ] {
         assert!(said.stdout.contains(line), "{line} in\n{said}");
     }
     assert!(words(&said.stdout).starts_with(
-            "It cannot be told whether the agent got worse, 1 calls other tools (`d_cancel`), 1 is new, \
+            "It is not clear whether the agent got worse, 1 calls other tools (`d_cancel`), 1 is new, \
              1 is without runs now, 1 is no longer asked for, 1 is not comparable."
         ), "{said}");
 }
@@ -273,7 +273,7 @@ fn each_agent_goes_by_what_its_own_runs_say() {
         }
     }
     let said = mcptest(folder.path(), &["compare", "before"]).exits(1);
-    let outcomes = "\noutcomes: as recorded of agents whose runs all say so, of others by the gates of the suites\n";
+    let outcomes = "\noutcomes: as recorded, if all runs of an agent have an outcome; for other agents, by the gates of the suites\n";
     assert!(said.stdout.contains(outcomes), "{said}");
     let row = |agent: &str| {
         said.stdout
@@ -309,11 +309,11 @@ fn another_model_is_compared_when_it_is_asked_for() {
     assert!(
         apart
             .stdout
-            .contains("not comparable: `a_refund`\n  the baseline has it with the model old; `--across-models` compares the two\n"),
+            .contains("not comparable: `a_refund`\n  the baseline has this agent with the model old; `--across-models` compares both\n"),
         "{apart}"
     );
     assert!(!apart.stdout.contains("dropped"), "{apart}");
-    let hint = "has recordings of them by another model: `--across-models` compares those";
+    let hint = "has recordings of these agents by another model: `--across-models` compares them";
     let back = mcptest(folder.path(), &["compare", ".", "before"]).exits(3);
     assert!(
         back.stdout.contains("the candidate before") && words(&back.stdout).contains(hint),

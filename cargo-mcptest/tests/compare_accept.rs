@@ -25,7 +25,7 @@ fn an_agent_without_usable_runs_is_told_of_and_left_out() {
     );
     let saved = accept(&folder, 0);
     for agent in ["a_refund", "c_book"] {
-        let told = format!("desk::{agent}: left out, as nothing can be compared with it: ");
+        let told = format!("desk::{agent}: left out, because its runs cannot be compared: ");
         assert!(saved.stderr.contains(&told), "{saved}");
     }
     assert_eq!(saved.stderr.matches("left out").count(), 2, "{saved}");
@@ -45,8 +45,7 @@ fn a_baseline_that_has_runs_of_an_agent_does_not_lose_them() {
     let before = collect(&folder.at("baseline"));
     fs::remove_dir_all(folder.at("suites/cassettes/a_refund__m")).unwrap();
     let refused = accept(&folder, 3);
-    let lost =
-        "error: `baseline` has runs of desk::a_refund, which would be lost; nothing was saved\n";
+    let lost = "error: `baseline` has runs of desk::a_refund, and saving would delete them; nothing was saved\n";
     assert!(refused.stderr.contains(lost), "{refused}");
     assert!(collect(&folder.at("baseline")) == before, "lost");
     fs::remove_dir_all(folder.at("suites/cassettes")).unwrap();
@@ -76,7 +75,7 @@ fn an_agent_of_which_nothing_was_judged_is_told_of() {
     }
     let saved = accept(&folder, 0);
     let told =
-        "desk::a_refund: no run of it was judged, so that no outcomes can be compared with it\n";
+        "desk::a_refund: no run of this agent was judged, so its outcomes cannot be compared\n";
     assert!(saved.stderr.contains(told), "{saved}");
     assert_eq!(saved.stderr.matches("desk::").count(), 1, "{saved}");
     assert_eq!(saved.stdout, "7 results are the baseline in baseline\n");

@@ -41,7 +41,7 @@ fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-const CHOSEN: &str = "those that are left are a choice of runs, which is no sample";
+const CHOSEN: &str = "the runs that are left are no random sample";
 
 /// What is left of a baseline's runs was chosen: it shows nothing of the agent.
 #[test]
@@ -66,7 +66,10 @@ fn a_choice_of_a_baselines_runs_is_no_sample() {
             let (_, verdict) = text.split_once("cannot tell: ").unwrap();
             assert!(text.contains(&told), "{said}");
             assert!(!text.contains("unchanged"), "{said}");
-            assert!(verdict.starts_with("of 1 agent only a choice"), "{said}");
+            assert!(
+                verdict.starts_with("recordings of 1 agent are gone"),
+                "{said}"
+            );
         }
         let json = mcptest(folder.path(), &["compare", "before", "--format", "json"]).exits(3);
         let json: Value = serde_json::from_str(&json.stdout).unwrap();
@@ -101,7 +104,8 @@ fn a_choice_of_lines_is_seen_in_results_too() {
     assert!(flat(&said.stdout).contains(&told), "{said}");
     write(format!("{}\n", lines(1..=12)));
     let said = mcptest(folder.path(), &["compare", "results"]).exits(0);
-    let told = "6 of its 12 recordings are those of the baseline; the other 6 are the candidate";
+    let told =
+        "6 of its 12 recordings are the same as in the baseline; the other 6 are the candidate";
     assert!(said.stdout.contains(told), "{said}");
 }
 
@@ -109,7 +113,7 @@ fn a_choice_of_lines_is_seen_in_results_too() {
 #[test]
 fn new_runs_beside_a_choice_of_old_ones_hold_nothing() {
     for (passes, status, verdict) in [
-        (true, 3, "cannot tell: of 1 agent only a choice"),
+        (true, 3, "cannot tell: recordings of 1 agent are gone"),
         (false, 1, "1 got worse. Exit status 1"),
     ] {
         let folder = one_agent(20, 0);
@@ -124,7 +128,7 @@ fn new_runs_beside_a_choice_of_old_ones_hold_nothing() {
         let told = format!("`a_refund`: 19 of 20 recordings of the baseline are gone; {CHOSEN}");
         assert!(flat(above).contains(&told), "{said}");
         assert!(
-            below.contains("1 of its 20 recordings are those of the baseline"),
+            flat(below).contains("1 of its 20 recordings are the same as in the baseline"),
             "{said}"
         );
     }

@@ -23,10 +23,13 @@ fn an_outcome_that_is_taken_away_hides_no_failure() {
         });
         let said = compare(folder.path(), &["before"]).exits(3);
         let told =
-            format!("`a`: no outcome is recorded of 0 of 6 runs before and {missing} of 6 now");
+            format!("`a`: 0 of 6 runs before and {missing} of 6 now have no recorded outcome");
         tells(
             &said,
-            &[&told, "so the gates say of all its runs if they passed"],
+            &[
+                &told,
+                "so the gates decide for all runs of the agent whether they passed",
+            ],
         );
         tells(
             &said,
@@ -37,7 +40,7 @@ fn an_outcome_that_is_taken_away_hides_no_failure() {
         tells(&recorded, &["so its outcomes are not compared"]);
         // Who asks the gates, gets their answer.
         let gates = compare(folder.path(), &["before", "--outcome", "gates"]).exits(0);
-        assert!(!gates.stdout.contains("no outcome is recorded"), "{gates}");
+        assert!(!gates.stdout.contains("no recorded outcome"), "{gates}");
         // The comment and results say the same.
         let markdown = compare(folder.path(), &["before", "--format", "markdown"]).exits(3);
         tells(&markdown, &[&told]);
@@ -74,13 +77,13 @@ fn a_cost_that_is_taken_away_hides_no_rise() {
             without_tokens(run);
         }
     });
-    let fact = "tokens are not compared, as 0 of 6 runs before and 1 of 6 now do not say what they cost: `a`";
+    let fact = "tokens are not compared, because 0 of 6 runs before and 1 of 6 now have no recorded cost: `a`";
     let said = compare(folder.path(), &["before"]).exits(3);
     tells(
         &said,
         &[
             fact,
-            "1 has fewer runs that say their tokens than before (`a`)",
+            "1 has fewer runs with recorded tokens than before (`a`)",
         ],
     );
     let said = compare(folder.path(), &["before", "--fail-on", "outcomes"]).exits(0);
@@ -110,7 +113,7 @@ fn a_time_that_is_taken_away_hides_no_rise() {
     let said = compare(folder.path(), &["before", "--cost", "ms"]).exits(3);
     tells(
         &said,
-        &["time is not compared, as 0 of 6 runs before and 1 of 6 now do not say what they cost"],
+        &["time is not compared, because 0 of 6 runs before and 1 of 6 now have no recorded cost"],
     );
 }
 
@@ -161,7 +164,7 @@ fn an_agent_that_fell_to_none_in_few_runs_is_shown() {
     tells(
         &said,
         &[
-            "1 fell to no pass, in too few runs to show it (`a`: 2 of 2 → 0 of 2)",
+            "1 no longer passes in any run, but the runs are too few to show a loss (`a`: 2 of 2 → 0 of 2)",
             "a 2/2 → 0/2",
         ],
     );
@@ -189,7 +192,10 @@ fn that_few_runs_are_alike_shows_not_that_they_are_no_worse() {
     let suite = [asks("a", "m", "go", 1), asks("steady", "m", "go", 1)];
     folder.write("suites/desk.yml", format!("agents:\n{}", suite.concat()));
     let said = compare(folder.path(), &["before", "--require", "not_worse"]).exits(1);
-    tells(&said, &["it is not shown that the agents are no worse"]);
+    tells(
+        &said,
+        &["the comparison does not show that the agents are no worse"],
+    );
 }
 
 /// Model calls that are not recorded any more are told as tokens are.
@@ -215,7 +221,7 @@ fn steps_that_are_taken_away_hide_no_rise() {
     let said = compare(folder.path(), &["before", "--cost", "steps"]).exits(3);
     tells(
         &said,
-        &["0 of 6 runs before and 3 of 6 now do not say what they cost: `a`"],
+        &["0 of 6 runs before and 3 of 6 now have no recorded cost: `a`"],
     );
 }
 
@@ -279,5 +285,5 @@ fn a_gate_that_is_taken_away_is_no_improvement() {
     ];
     folder.write("suites/desk.yml", format!("agents:\n{}", suite.concat()));
     let said = compare(folder.path(), &["before"]);
-    tells(&said, &["1 has runs that nobody knows to have passed"]);
+    tells(&said, &["1 has runs whose outcomes are not known"]);
 }

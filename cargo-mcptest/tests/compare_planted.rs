@@ -37,7 +37,7 @@ fn a_renamed_agent_is_not_two_others() {
         let said = compare(folder.path(), &[baseline]).exits(3);
         tells(
             &said,
-            &["not comparable: `b` the baseline has its prompt under the name `"],
+            &["not comparable: `b` the baseline has this prompt under the name `"],
         );
         tells(&said, &["cannot tell: 1 agent cannot be compared"]);
         assert!(!said.stdout.contains("dropped"), "{said}");
@@ -82,7 +82,7 @@ fn a_changed_model_is_told_and_never_holds() {
     tells(
         &said,
         &[
-            "not comparable: `a` the baseline has it with the model m; `--across-models` compares the two",
+            "not comparable: `a` the baseline has this agent with the model m; `--across-models` compares both",
         ],
     );
     let across = compare(folder.path(), &["before", "--across-models"]).exits(1);
@@ -126,7 +126,7 @@ fn a_baseline_in_the_project_is_no_place_of_the_candidate() {
     let said = compare(folder.path(), &["before"]).exits(3);
     tells(
         &said,
-        &["it has recordings of them by another model: `--across-models` compares those"],
+        &["it has recordings of these agents by another model: `--across-models` compares them"],
     );
 }
 

@@ -31,7 +31,7 @@ fn of_too_few_runs_it_says_how_many_more_and_how() {
     let told = words(&said.stdout);
     for part in [
         "3 cannot be told yet: 2 more runs each would decide",
-        "`desk::a_refund`, `desk::b_search`, 1 more: with 4 runs on each side a fall to none would show; \
+        "`desk::a_refund`, `desk::b_search`, 1 more: 4 runs on each side would show a fall to no passed run; \
          `runs: 4` in suites/desk.yml and `cargo mcptest record desk::` record 2 more, and the baseline needs 2 more",
     ] {
         assert!(told.contains(part), "{part} in\n{said}");
@@ -85,9 +85,9 @@ fn time_is_a_cost_where_one_machine_recorded_both_sides() {
         timed("suites", 2000, machine);
         let said = mcptest(folder.path(), &arguments).exits(0);
         let told = words(&said.stdout);
-        let now = machine.map_or("a machine that is not told", |_| "`laptop`");
+        let now = machine.map_or("an unknown machine", |_| "`laptop`");
         let not_compared = format!(
-            "time is not compared, as they were recorded on `ci-1` before and on {now} now: `a_refund`, `b_search`, `c_book`, `d_cancel`"
+            "time is not compared, because they were recorded on `ci-1` before and on {now} now: `a_refund`, `b_search`, `c_book`, `d_cancel`"
         );
         assert!(told.contains(&not_compared), "{said}");
         let only = [&arguments[..], &["--fail-on", "cost"]].concat();
@@ -104,7 +104,7 @@ fn dollars_are_a_cost_where_a_suite_states_prices() {
     assert!(
         refused
             .stderr
-            .contains("no suite states `prices`, so nobody knows what a run cost in dollars"),
+            .contains("no suite has `prices`, so the cost of a run in dollars is not known"),
         "{refused}"
     );
     for (side, tokens) in [("before", 1000), ("suites", 2000)] {

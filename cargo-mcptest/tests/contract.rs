@@ -179,7 +179,7 @@ fn a_server_as_it_was_recorded_differs_in_nothing() {
     assert_eq!(
         said.stdout,
         format!(
-            "server desk {} with 3 tools, held against 4 recorded calls in 2 runs of 1 agent test\n\nnothing differs\n",
+            "server desk {} with 3 tools, compared with 4 recorded calls in 2 runs of 1 agent test\n\nnothing differs\n",
             env!("CARGO_PKG_VERSION")
         )
     );
@@ -191,7 +191,7 @@ fn what_breaks_recorded_calls_is_red_and_names_them() {
     let folder = folder(&runs());
     let said = contract(&folder, "desk", &breaking_tools(), &[]).exits(1);
     let head = format!(
-        "server desk {} with 2 tools, held against 4 recorded calls in 2 runs of 1 agent test\n",
+        "server desk {} with 2 tools, compared with 4 recorded calls in 2 runs of 1 agent test\n",
         env!("CARGO_PKG_VERSION")
     );
     let expected = r#"
@@ -204,12 +204,12 @@ breaks recorded calls:
   cancel_order: the schema refuses the argument `order` of 2 of 2 recorded calls
       suites/cassettes/Clerk__gpt-5/run-1.json: tool_calls[2]: 7 is not of type "string"
       suites/cassettes/Clerk__gpt-5/run-2.json: tool_calls[1]: 7 is not of type "string"
-  find_order: the server does not have this tool any more; 2 recorded calls are of it
+  find_order: the server does not have this tool any more; 2 recorded calls use it
       suites/cassettes/Clerk__gpt-5/run-1.json: tool_calls[0]
       suites/cassettes/Clerk__gpt-5/run-2.json: tool_calls[0]
 
 changed, and breaks no recorded call:
-  cancel_order: the argument `order` is described otherwise
+  cancel_order: the schema of the argument `order` differs
       - {"type":"integer"}
       + {"type":"string"}
 
@@ -226,12 +226,12 @@ fn what_breaks_no_recorded_call_is_listed_and_green() {
     assert_eq!(
         text,
         "changed, and breaks no recorded call:
-  audit: the server does not have this tool any more; no recorded call is of it
-  cancel_order: the argument `note` is new, and may be left out
-  find_order: described otherwise
+  audit: the server does not have this tool any more; no recorded call uses it
+  cancel_order: the argument `note` is new and optional
+  find_order: the description differs
       - By its number.
       + By its number or its name.
-  find_order: the annotations are others
+  find_order: the annotations differ
       - readOnlyHint: true
       + readOnlyHint: false
   refund_order: this tool is new
@@ -295,7 +295,7 @@ fn recordings_that_say_less_are_compared_as_far_as_they_go() {
         texts,
         [
             "the argument `by` is gone",
-            "the argument `order` is described otherwise"
+            "the schema of the argument `order` differs"
         ]
     );
     let names = with(json!(["desk::find_order"]));
@@ -335,7 +335,9 @@ fn a_call_that_the_recorded_schema_refuses_too_breaks_nothing_new() {
     let folder = folder(&[first, second]);
     let said = contract(&folder, "desk", &same_tools(), &[]).exits(0);
     assert!(
-        said.stdout.contains("note: 2 recorded calls are refused by the tool as it was recorded too, and not counted as broken"),
+        said.stdout.contains(
+            "note: 2 recorded calls are refused by the recorded tool too, and not counted as broken"
+        ),
         "{said}"
     );
     // Where nothing says what the tool took, the call is told as broken.
@@ -405,7 +407,7 @@ fn nothing_recorded_is_no_pass() {
     let said = contract(&empty, "desk", &same_tools(), &[]).exits(2);
     assert!(
         said.stderr
-            .contains("error: nothing is recorded, so there is nothing to hold the server against"),
+            .contains("error: nothing is recorded, so there is nothing to compare the server with"),
         "{said}"
     );
     // A server that no run had is not held against what others did.
@@ -418,14 +420,15 @@ fn nothing_recorded_is_no_pass() {
         "{said}"
     );
     assert!(
-        said.stderr
-            .contains("say with `--server` what the recordings call it: `desk`"),
+        said.stderr.contains(
+            "give the name that the server has in the recordings with `--server`: `desk`"
+        ),
         "{said}"
     );
     let said = contract(&folder, "desk", &same_tools(), &["--server", "desc"]).exits(2);
     assert!(said.stderr.contains("help: did you mean `desk`?"), "{said}");
     let said = contract(&folder, "desk", &same_tools(), &["nobody"]).exits(3);
-    assert!(said.stderr.contains("no case is named so"), "{said}");
+    assert!(said.stderr.contains("no case has this name"), "{said}");
     let mut only_think = run(None, &[call(None, "think", json!({}))]);
     only_think["tools"] = json!([]);
     let bare = self::folder(&[only_think]);
@@ -443,7 +446,7 @@ fn a_server_that_calls_itself_otherwise_is_known_by_its_tools() {
     let said = contract(&folder, "order-desk-2", &same_tools(), &[]).exits(0);
     assert!(
         said.stdout.contains(
-            "note: taken for the server `desk` of the recordings, by the names of its tools"
+            "note: compared with the server `desk` of the recordings, because the names of its tools fit"
         ),
         "{said}"
     );
@@ -452,7 +455,7 @@ fn a_server_that_calls_itself_otherwise_is_known_by_its_tools() {
     let said = contract(&folder, "x", &same_tools()[..1], &["--server", "desk"]).exits(1);
     assert!(
         said.stdout.contains(
-            "cancel_order: the server does not have this tool any more; 2 recorded calls are of it"
+            "cancel_order: the server does not have this tool any more; 2 recorded calls use it"
         ),
         "{said}"
     );
@@ -469,13 +472,14 @@ fn of_several_servers_only_the_calls_of_this_one_count() {
     let said = contract(&folder, "desk", &same_tools(), &[]).exits(0);
     assert!(
         said.stdout
-            .contains("held against 1 recorded call in 1 run"),
+            .contains("compared with 1 recorded call in 1 run"),
         "{said}"
     );
     contract(&folder, "desk", &same_tools(), &["--server", "mail"]).exits(1);
     let said = contract(&folder, "x", &same_tools(), &[]).exits(2);
     assert!(
-        said.stderr.contains("several have tools of this server"),
+        said.stderr
+            .contains("several recorded servers have tools of this server"),
         "{said}"
     );
 }
@@ -492,15 +496,16 @@ fn calls_without_a_server_are_told_by_their_tools_and_never_pass_unseen() {
     let plain = folder(&[run(None, &calls[..1]), run(None, &eighth)]);
     let said = contract(&plain, "desk", &same_tools(), &[]).exits(0);
     assert!(
-        said.stdout
-            .contains("note: 2 calls without a recorded server: told by the names of tools alone"),
+        said.stdout.contains(
+            "note: 2 calls without a recorded server: assigned only by the names of tools"
+        ),
         "{said}"
     );
     let prefixed = folder(&[run(None, &calls[1..2])]);
     let said = contract(&prefixed, "desk", &same_tools(), &[]).exits(0);
     assert!(
         said.stdout
-            .contains("held against 1 recorded call in 1 run"),
+            .contains("compared with 1 recorded call in 1 run"),
         "{said}"
     );
     let joined = folder(&[run(None, &calls[2..])]);
@@ -515,7 +520,7 @@ fn calls_without_a_server_are_told_by_their_tools_and_never_pass_unseen() {
         said.stdout.contains("note: cannot tell: the server does not have the tool `refund`, and 1 recorded call of it names no
 ")
             && said.stdout.ends_with("
-nothing differs; not everything could be told
+nothing differs; the command could not decide everything, see the notes
 "),
         "{said}"
     );
@@ -534,8 +539,7 @@ fn a_call_of_a_tool_that_was_never_listed_breaks_nothing_new() {
     };
     let failed = folder(&[first.clone(), with_result(Some(recorded_tools()), true)]);
     let said = contract(&failed, "desk", &same_tools(), &[]).exits(0);
-    let note =
-        "note: 1 recorded call is of tools that the server did not list when they were recorded";
+    let note = "note: 1 recorded call is of tools that the server did not list at recording time";
     assert!(said.stdout.contains(note), "{said}");
     // What worked was there, and without a list nobody knows.
     for run in [
@@ -605,7 +609,7 @@ fn a_call_without_a_server_is_of_the_server_whose_tool_was_listed() {
     let said = contract(&folder, "desk", &same_tools()[..1], &[]).exits(1);
     assert!(
         said.stdout.contains(
-            "cancel_order: the server does not have this tool any more; 1 recorded call is of it"
+            "cancel_order: the server does not have this tool any more; 1 recorded call uses it"
         ),
         "{said}"
     );
@@ -644,7 +648,7 @@ fn a_name_that_no_case_has_is_answered_with_those_that_there_are() {
     let folder = folder(&runs());
     let said = contract(&folder, "desk", &same_tools(), &["zzz"]).exits(3);
     assert!(
-        said.stderr.contains("no case is named so: zzz")
+        said.stderr.contains("no case has this name: zzz")
             && said.stderr.contains("help: the cases are `"),
         "{said}"
     );

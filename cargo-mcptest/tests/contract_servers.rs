@@ -84,7 +84,7 @@ fn a_real_server_is_held_against_what_the_proxy_recorded_of_it() {
     let said = desk(&folder, &[], &[]).exits(0);
     assert!(
         said.stdout
-            .contains("note: 1 recorded call is refused by the tool as it was recorded too"),
+            .contains("note: 1 recorded call is refused by the recorded tool too"),
         "{said}"
     );
 }
@@ -119,7 +119,7 @@ fn a_server_over_http_is_asked_with_the_secrets_that_variables_hold() {
         ),
         (
             ["--header-env", "x-key"],
-            "error: `x-key` does not say a header and a variable",
+            "error: `x-key` does not name a header and a variable",
         ),
     ] {
         let said = asked(&closed.url, &options).exits(2);
@@ -127,14 +127,16 @@ fn a_server_over_http_is_asked_with_the_secrets_that_variables_hold() {
     }
     let said = asked("desk", &[]).exits(2);
     assert!(
-        said.stderr
-            .starts_with("error: `desk` is no address over HTTP"),
+        said.stderr.starts_with("error: `desk` is no HTTP address"),
         "{said}"
     );
     let nobody = asked("http://127.0.0.1:9/mcp", &[]).exits(2);
     assert!(nobody.stderr.contains("does not speak MCP"), "{nobody}");
     let other = asked(&open.url.replace("/mcp", "/other"), &[]).exits(2);
-    assert!(other.stderr.contains("with its path, as"), "{other}");
+    assert!(
+        other.stderr.contains("with its path, for example"),
+        "{other}"
+    );
 }
 
 #[test]

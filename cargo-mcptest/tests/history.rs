@@ -275,7 +275,7 @@ fn an_agent_that_loses_recordings_and_one_that_cannot_be_read_are_told() {
     assert_eq!(points(&page, 0).last(), Some(&[3, 0, 5]));
     let note = page["notes"][0].as_str().unwrap();
     assert!(
-        note.starts_with("a recording was left out that cannot be read, in "),
+        note.starts_with("a recording that cannot be read was left out, in "),
         "{note}"
     );
     assert!(note.contains("run-1.json"), "{note}");
@@ -419,7 +419,7 @@ fn committed_results_are_a_history() {
         page["notes"][0]
             .as_str()
             .unwrap()
-            .starts_with("no recording of 2 agent tests is in these commits")
+            .starts_with("these commits have no recordings of 2 agent tests")
     );
     assert_eq!(page["agents"][0]["points"][0]["tokens"], 1012.5);
 }

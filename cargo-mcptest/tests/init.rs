@@ -54,16 +54,16 @@ fn an_empty_crate_is_green_right_after() {
         said.stdout,
         format!(
             "added  Cargo.toml: `mcptest-harness = {{ path = \"{harness}\" }}` below `[dev-dependencies]`\n\
-             wrote  suites/refunds.yml: what was asked of an agent, and what must hold of every run\n\
-             wrote  suites/cassettes/Refund_agent__gpt-5.json: a run of it\n\
+             wrote  suites/refunds.yml: what the agent was asked, and what every run must fulfil\n\
+             wrote  suites/cassettes/Refund_agent__gpt-5.json: a recorded run of this agent\n\
              wrote  tests/agents.rs: a runner of all suites\n\
              added  Cargo.toml: the test target `agents`\n\n\
              proposed, not written, for {}/Cargo.toml:\n\n\
              [profile.dev.package.mcptest-harness]\nopt-level = 2\n\n\
              [profile.dev.package.mcptest-suite]\nopt-level = 2\n\n\
              [profile.dev.package.mcptest-trace]\nopt-level = 2\n\n\
-             It compiles the harness optimised in the tests' build: judging is quicker the more runs there are, and what is your own is \
-             built as before.\n\n\
+             It optimises the harness in the tests' build, so many runs are judged faster; your \
+             own code is built as before.\n\n\
              next: cargo test -p init-empty\n",
             folder.path().display()
         )
@@ -140,7 +140,7 @@ fn a_member_of_a_workspace_depends_as_the_workspace_does() {
     let asked = mcptest(folder.path(), &["init"]).exits(2);
     assert_eq!(
         asked.stderr,
-        "error: there are several packages here: `init-other`, `init-shop`\n\nhelp: say which with `-p`\n"
+        "error: there are several packages here: `init-other`, `init-shop`\n\nhelp: choose one with `-p`\n"
     );
     mcptest(folder.path(), &["init", "-p", "init-shop"]).exits(0);
     let runner = fs::read_to_string(folder.at("init-shop/tests/agents.rs")).unwrap();
@@ -191,7 +191,7 @@ fn nothing_is_overwritten_and_nothing_half_done() {
     assert_eq!(
         refused.stderr,
         "error: `suites/cassettes/Refund_agent__gpt-5.json` is there already\n\n\
-         help: move it away: the first suite has a recording of that name\n"
+         help: move this file away: the first agent test needs a file of this name\n"
     );
     assert!(collect(folder.path()) == before);
 }
@@ -223,13 +223,13 @@ fn what_no_registry_has_is_no_start() {
     let stderr = &refused.stderr;
     assert!(
         stderr.starts_with(
-            "error: cargo cannot resolve the package with `mcptest-harness = \"0.1\"`, so the next `cargo test` could not be green; nothing is changed. It says: "
+            "error: cargo cannot resolve the package with `mcptest-harness = \"0.1\"`, so the next `cargo test` would fail; nothing is changed. Cargo says: "
         ),
         "{refused}"
     );
     assert!(
         stderr.ends_with(
-            "help: where it is not published, depend on a clone of it: `cargo mcptest init --path <its folder mcptest-harness>`\n"
+            "help: if mcptest-harness is not published yet, use a clone: `cargo mcptest init --path <the folder mcptest-harness of the clone>`\n"
         ),
         "{refused}"
     );
@@ -269,7 +269,7 @@ fn a_folder_without_a_package_is_told() {
     assert_eq!(
         mcptest(folder.path(), &["init"]).exits(2).stderr,
         "error: there is no package here, nor in any folder above\n\n\
-         help: run it in the folder of a crate, or in one that has a folder `suites`; else say \
-         `--manifest-path <path of its Cargo.toml>` or `--suites <folder>`\n"
+         help: run the command in the folder of a crate, or in a folder that has a folder `suites`; or give \
+         `--manifest-path <path of a Cargo.toml>` or `--suites <folder>`\n"
     );
 }

@@ -23,7 +23,7 @@ fn a_case_is_explained_by_its_numbers_and_what_was_asked_of_them() {
         said.stdout,
         format!(
             "refunds::refund_agent::calls: passed\n  asked in suites/refunds.yml:11:5\n  judged: {BOTH}\n  \
-             there was to judge: 4 calls\n  \
+             items to judge: 4 calls\n  \
              target            run 1  run 2  what it is\n  \
              calls.count       2      2      a count, 0 or more\n  \
              calls.errors      0      0      a count, 0 or more\n  \
@@ -108,7 +108,7 @@ fn a_gate_that_reliability_counts_is_explained_by_its_numbers_too() {
     let said = mcptest(shop.path(), &["explain", "::trajectory"]).exits(3);
     for part in [
         "refunds::refund_agent::trajectory: ignored (judged by `reliability`)\n  asked in suites/refunds.yml:6:5\n",
-        &format!("  judged: {BOTH}\n  there was to judge: 3 calls\n"),
+        &format!("  judged: {BOTH}\n  items to judge: 3 calls\n"),
         "  trajectory.mismatch_count      0      1  a count, 0 or more\n",
         "  trajectory.passed >= 1: does not hold, margin -1 (the gate's default)\n",
         "  - refund",
@@ -165,14 +165,14 @@ fn no_case_of_a_name_is_no_verdict() {
     assert_eq!(
         said.stderr,
         format!(
-            "{VERSIONS}error: no case is named so: trajectry\n\nhelp: did you mean `trajectory`?\n"
+            "{VERSIONS}error: no case has this name: trajectry\n\nhelp: did you mean `trajectory`?\n"
         )
     );
     let exact = mcptest(shop.path(), &["explain", "--exact", "refunds"]).exits(3);
     assert!(
         exact
             .stderr
-            .contains("error: no case is named so: refunds\n"),
+            .contains("error: no case has this name: refunds\n"),
         "{exact}"
     );
     mcptest(
@@ -374,7 +374,7 @@ fn results_that_are_not_there_are_told() {
         said.stderr,
         format!(
             "{VERSIONS}error: the results cannot be read: nowhere: no such folder\n\n\
-             help: `MCPTEST_RESULTS=nowhere cargo test` leaves them there\n"
+             help: `MCPTEST_RESULTS=nowhere cargo test` writes results there\n"
         )
     );
 }
@@ -474,8 +474,8 @@ fn what_is_left_out_by_its_tags_is_ignored_and_not_missed() {
     assert_eq!(
         ignored[..2],
         [
-            r#""refunds::three" "not tagged `smoke`, as `MCPTEST_TAGS` asks""#,
-            r#""refunds::three::calls" "not tagged `smoke`, as `MCPTEST_TAGS` asks""#,
+            r#""refunds::three" "not tagged `smoke`, and `MCPTEST_TAGS` asks for it""#,
+            r#""refunds::three::calls" "not tagged `smoke`, and `MCPTEST_TAGS` asks for it""#,
         ]
     );
     assert_eq!(counts("!slow").0, Some(1));
@@ -516,7 +516,7 @@ fn a_tag_that_no_agent_has_is_an_error() {
         assert_eq!(
             said.stderr,
             format!(
-                "{VERSIONS}error: `MCPTEST_TAGS` names `typo`, and no agent of these suites is tagged so\n\nhelp: tags there are: `slow`, `smoke`\n"
+                "{VERSIONS}error: `MCPTEST_TAGS` names `typo`, and no agent of these suites has this tag\n\nhelp: known tags: `slow`, `smoke`\n"
             ),
         );
     }
@@ -562,6 +562,6 @@ fn a_report_has_pages_of_evidence_where_they_are_asked_for() {
     assert_eq!(
         said.stderr,
         "error: `--calibrate`, `--mutants` and `--history` are pages of the HTML report\n\n\
-         help: the commands `calibrate` and `mutants` have formats of their own; what `--history` shows is in the page alone\n"
+         help: for another format, use the commands `calibrate` and `mutants`; only the HTML report has `--history`\n"
     );
 }

@@ -68,7 +68,10 @@ async fn a_client_gets_the_recorded_list_and_the_recorded_answers_in_their_order
     // What was not recorded is an error, and shows what was.
     let once_more = call(7).await;
     assert_eq!(once_more["isError"], true);
-    assert!(said(&once_more).contains("was called so 2 times when the run was recorded"));
+    assert!(
+        said(&once_more)
+            .contains("was called 2 times with these arguments when the run was recorded")
+    );
     let other = call(9).await;
     assert_eq!(other["isError"], true);
     assert!(
@@ -98,7 +101,7 @@ fn what_cannot_be_served_says_why() {
         ),
         (
             &["runs.jsonl"],
-            "holds 2 runs\n\nhelp: say which one: `--run 1`",
+            "holds 2 runs\n\nhelp: choose one, for example `--run 1`",
         ),
         (&["runs.jsonl", "--run", "3"], "holds 2 runs, and no run 3"),
         (

@@ -86,7 +86,7 @@ fn a_claim_that_a_narrative_leaves_open_is_killed_by_what_it_lacks() {
         ("    calls: { max: 4 }\n", "`narrative: {}`"),
         (
             "    narrative: {}\n",
-            "`tools:`, with all that there are, or `evidence:` in `narrative`",
+            "`tools:` with all tools of the agent, or `evidence:` in `narrative`",
         ),
     ] {
         shop.write("suites/refunds.yml", suite(gate));
@@ -114,7 +114,7 @@ fn a_gate_that_nobody_needs_and_one_that_alone_notices_are_named() {
     let said = mcptest(shop.path(), &["mutants"]).exits(0);
     for line in [
         "gates that notice nothing: calls\n",
-        "noticed by one gate alone: trajectory ",
+        "noticed by only one gate: trajectory ",
     ] {
         assert!(said.stdout.contains(line), "{line} in\n{said}");
     }
@@ -129,7 +129,7 @@ fn a_red_suite_is_no_start_unless_told() {
         format!(
             "{VERSIONS}red: refunds::refund_agent::trajectory on run-2\n\
              error: 1 gate is red before anything is broken, and a red gate notices nothing\n\n\
-             help: mend them first, or go on with what holds: `--only-green`\n"
+             help: correct them first, or use only the green gates: `--only-green`\n"
         )
     );
     let said = mcptest(
@@ -176,7 +176,7 @@ fn the_exit_status_says_whether_enough_is_noticed() {
     assert!(
         nothing
             .stderr
-            .contains("error: no case is named so: no_such_agent\n"),
+            .contains("error: no case has this name: no_such_agent\n"),
         "{nothing}"
     );
 }
@@ -195,7 +195,7 @@ fn runs_that_failed_are_left_alone() {
     assert_eq!(
         said.stderr,
         format!(
-            "{VERSIONS}error: there is no run that can be broken\n\nhelp: runs whose outcome is failed are left alone; record runs that pass\n"
+            "{VERSIONS}error: there is no run that can be broken\n\nhelp: the command does not break runs that failed; record runs that pass\n"
         )
     );
 }

@@ -198,11 +198,11 @@ fn each_change_of_the_code_is_red_with_its_place_and_what_means_nothing_stays_gr
         ),
         (
             "a call too many",
-            "in every run: model call 1 of 3: it was asked again, though it had been answered (`model_calls[0]`)",
+            "in every run: model call 1 of 3: the code sends this request again, although the request was answered (`model_calls[0]`)",
         ),
         (
             "a call too few",
-            "in every run: model call 3 of 3: the recorded answer was never asked for (`model_calls[2]`)",
+            "in every run: model call 3 of 3: the code never asks for the recorded answer (`model_calls[2]`)",
         ),
     ] {
         let red = plays(&folder, change).exits(101);
@@ -270,7 +270,7 @@ fn what_the_program_prints_is_compared_where_that_is_what_the_user_reads() {
     plays(&folder, "").exits(0);
     let red = plays(&folder, "another closing").exits(101);
     for told in [
-        "in run 1: what the program prints differs (`final_response`; recorded at `trace.final_response`)",
+        "in run 1: the output of the program differs (`final_response`; recorded at `trace.final_response`)",
         "-Only 7 is there.\n",
         "+Only 7 is there.!\n",
     ] {
@@ -285,7 +285,7 @@ fn code_that_asks_each_question_twice_on_purpose_stays_green_and_asking_once_doe
     let folder = recorded_as("{}", "a call too many", |suite| suite);
     plays(&folder, "a call too many").exits(0);
     let red = plays(&folder, "").exits(101);
-    let told = "the recorded answer was never asked for";
+    let told = "the code never asks for the recorded answer";
     assert!(red.stdout.contains(told), "{red}");
     let run = folder.at("suites/cassettes/Refund_agent__gpt-5/run-1.json");
     let run: Value = serde_json::from_str(&std::fs::read_to_string(run).unwrap()).unwrap();
@@ -316,7 +316,7 @@ fn a_gate_that_holds_for_the_recording_and_not_for_the_played_run_is_told() {
     let red = plays(&folder, "a call too few").exits(101);
     assert!(
         red.stdout
-            .contains("what holds for the recording and not for the run that the code made"),
+            .contains("these hold for the recording, but not for the played run"),
         "{red}"
     );
     let data = run(&mut mcptest(
@@ -331,7 +331,7 @@ fn a_gate_that_holds_for_the_recording_and_not_for_the_played_run_is_told() {
     let told = run(&mut mcptest(&folder, "a call too few", &["explain", case]));
     assert!(
         told.stdout
-            .contains("the recorded answer was never asked for"),
+            .contains("the code never asks for the recorded answer"),
         "{told}"
     );
     let told = run(&mut mcptest(&folder, "", &["explain", case])).exits(0);
@@ -352,7 +352,7 @@ fn an_agent_without_code_of_its_own_cannot_be_played() {
     let red = plays(&folder, "").exits(101);
     assert!(
         red.stdout
-            .contains("`playback` runs the agent's own code, and nobody said what that is"),
+            .contains("`playback` runs the agent's own code, and this agent has neither `command:` nor a function"),
         "{red}"
     );
 }

@@ -352,11 +352,14 @@ fn what_is_no_address_is_refused() {
     };
     let said = refused(&["--url", "localhost:80/mcp"]);
     assert!(
-        said.contains("`localhost:80/mcp` is no address over HTTP"),
+        said.contains("`localhost:80/mcp` is no HTTP address"),
         "{said}"
     );
     let said = refused(&["--url", "http://127.0.0.1:9/mcp", "--listen", "nowhere"]);
-    assert!(said.contains("`nowhere` cannot be listened at"), "{said}");
+    assert!(
+        said.contains("the address `nowhere` cannot be opened"),
+        "{said}"
+    );
     let said = refused(&["--url", "http://127.0.0.1:9/mcp", "--", "server"]);
     assert!(said.contains("cannot be used with"), "{said}");
     let said = refused(&["--listen", "127.0.0.1:0", "--", "server"]);

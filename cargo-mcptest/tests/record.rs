@@ -11,8 +11,8 @@ fn a_command_without_recording_says_how_to_get_it() {
         support::mcptest(shop.path(), &["record"]).exits(2).stderr,
         "mcptest-harness 0.1.0 here, none in Cargo.lock\n\
          error: this command was built without the built-in agent\n\n\
-         help: say the agent's own program: `command: [python, agent.py]` in the suite, or `-- python agent.py` here; \
-         `cargo install cargo-mcptest --features record` builds the built-in agent in\n"
+         help: name the agent's own program: `command: [python, agent.py]` in the suite, or `-- python agent.py` here; \
+         `cargo install cargo-mcptest --features record` adds the built-in agent\n"
     );
 }
 
@@ -76,7 +76,7 @@ mod live {
         assert!(
             nothing
                 .stderr
-                .contains("error: no case is named so: no_such\n"),
+                .contains("error: no case has this name: no_such\n"),
             "{nothing}"
         );
     }

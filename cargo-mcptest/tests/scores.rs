@@ -118,7 +118,7 @@ fn a_score_is_an_outcome_of_calibrate() {
         (&json!(17), &json!(10))
     );
     let said = mcptest(folder.path(), &[&["calibrate"], &asked[..]].concat()).exits(0);
-    let told = "outcomes by `scores.helpful>=4`, 95% of passing runs\n`scores.helpful>=4` says nothing of 3 of 30 runs, which are left out\n";
+    let told = "outcomes by `scores.helpful>=4`, 95% of passing runs\nleft out, because they have no `scores.helpful>=4`: 3 of 30 runs\n";
     assert!(said.stdout.contains(told), "{said}");
     for wrong in [
         "scores.",
@@ -171,7 +171,7 @@ fn a_score_is_an_outcome_of_compare() {
     });
     let arguments = ["compare", "before", "now", "--outcome", "scores.helpful>=4"];
     let said = mcptest(folder.path(), &arguments).exits(3);
-    let told = "no outcome is recorded of 0 of 10 runs before and 1 of 10 now, so its outcomes";
+    let told = "0 of 10 runs before and 1 of 10 now have no recorded outcome, so its outcomes";
     assert!(said.stdout.contains(told), "{said}");
     let absent = ["compare", "before", "now", "--outcome", "scores.other"];
     let said = mcptest(folder.path(), &absent).exits(3);
@@ -186,7 +186,7 @@ fn a_score_is_an_outcome_of_compare() {
     let said = mcptest(folder.path(), &results).exits(2);
     assert!(
         said.stderr
-            .contains("have no scores, which results do not keep"),
+            .contains("have no scores, because saved results do not contain scores"),
         "{said}"
     );
 }

@@ -79,7 +79,10 @@ fn agents_that_tags_leave_out_are_not_looked_at_and_lose_nothing() {
         .with("suites/refunds.yml", suite)
         .with_run("suites/cassettes/Othr__gpt-5.json", &run_of(&[]));
     let said = mcptest(shop.path(), &["validate"]).exits(1);
-    assert!(said.stdout.contains("is it `Other__gpt-5`?"), "{said}");
+    assert!(
+        said.stdout.contains("rename them to `Other__gpt-5`"),
+        "{said}"
+    );
     let validate = |tags: &str, arguments: &[&str]| {
         let mut line = command(env!("CARGO_BIN_EXE_cargo-mcptest"), shop.path());
         run(line
@@ -109,7 +112,7 @@ fn a_recording_under_a_similar_name_is_guessed() {
     .unwrap();
     let said = mcptest(shop.path(), &["validate"]).exits(1);
     assert!(
-        said.stdout.contains("help: `Refund_agnt__gpt-5` lies there, which no agent asks for; is it `Refund_agent__gpt-5`?"),
+        said.stdout.contains("help: no agent asks for the recordings `Refund_agnt__gpt-5`; if they belong to this agent, rename them to `Refund_agent__gpt-5`"),
         "{said}"
     );
 }
@@ -129,7 +132,7 @@ fn no_name_is_guessed_where_the_number_of_runs_is_wrong() {
         said.stdout.contains("3 runs declared, 2 recorded"),
         "{said}"
     );
-    assert!(!said.stdout.contains("is it `"), "{said}");
+    assert!(!said.stdout.contains("rename them to"), "{said}");
     assert!(said.stdout.contains("orphan: "), "{said}");
 }
 
@@ -146,7 +149,8 @@ fn a_renamed_agent_is_one_problem_and_keeps_its_recordings() {
     for arguments in [&["validate"][..], &["validate", "--fix"]] {
         let said = mcptest(shop.path(), arguments).exits(1);
         assert!(
-            said.stdout.contains("is it `Refunds_agent__gpt-5`?"),
+            said.stdout
+                .contains("rename them to `Refunds_agent__gpt-5`"),
             "{said}"
         );
         assert!(
@@ -204,7 +208,7 @@ fn tools_that_no_run_knows_are_told_with_their_place() {
     let said = mcptest(shop.path(), &["validate"]).exits(1);
     assert_eq!(
         said.stdout,
-        "error: no recorded run saw or lists the tool `refnud`\n  --> suites/refunds.yml:12:39\n   |\n\
+        "error: no recording calls or lists the tool `refnud`\n  --> suites/refunds.yml:12:39\n   |\n\
          12 |     narrative: { evidence: { refund: [refnud] }, readonly_tools: [get_order] }\n   \
          |                                       ^^^^^^\n   |\n   = note: tools in the recordings: `get_order`, `refund`\n   \
          = help: did you mean `refund`?\n\n1 suite, 1 agent test: 1 problem\n"
@@ -259,7 +263,7 @@ fn tools_of_plans_that_no_run_knows_are_told_where_all_list_theirs() {
     assert_eq!(told.len(), unknown.len(), "{told:#?}");
     for (told, (tool, near)) in told.iter().zip(unknown) {
         assert!(
-            told.contains(&format!("no recorded run saw or lists the tool `{tool}`")),
+            told.contains(&format!("no recording calls or lists the tool `{tool}`")),
             "{told}"
         );
         assert!(told.contains(&format!("did you mean `{near}`?")), "{told}");
@@ -285,11 +289,14 @@ fn a_list_that_agents_share_may_name_what_any_of_their_runs_calls() {
         shop.write(&path, format!("{run:#}"));
     }
     let said = mcptest(shop.path(), &["validate"]);
-    assert!(!said.stdout.contains("no recorded run saw"), "{said}");
+    assert!(
+        !said.stdout.contains("no recording calls or lists"),
+        "{said}"
+    );
     shop.write("suites/refunds.yml", suite("get_order, refund, refnud"));
     let said = mcptest(shop.path(), &["validate"]);
     assert_eq!(
-        said.stdout.matches("no recorded run saw").count(),
+        said.stdout.matches("no recording calls or lists").count(),
         1,
         "{said}"
     );

@@ -18,7 +18,7 @@ type Input<'a> = (Vec<u8>, u8, &'a str, &'a str);
 
 fuzz_target!(|input: Input<'_>| {
     let (letters, encoding, before, after) = input;
-    if letters.len() < 4 || letters.len() > 40 {
+    if letters.len() < 5 || letters.len() > 40 {
         return;
     }
     let secret = secret(&letters);

@@ -32,7 +32,7 @@ pub(crate) fn load(literal: &LitStr) -> Result<Loaded, Error> {
     let crate_dir = std::env::var_os("CARGO_MANIFEST_DIR")
         .map(PathBuf::from)
         .ok_or_else(|| {
-            fail("cargo did not say where the crate lies (CARGO_MANIFEST_DIR)".to_owned())
+            fail("cargo did not say where the crate is (CARGO_MANIFEST_DIR)".to_owned())
         })?;
     let candidates = [Path::new("suites").join(relative), relative.to_owned()];
     let found: Vec<_> = candidates
@@ -78,7 +78,7 @@ pub(crate) fn no_command(literal: &LitStr, loaded: &Loaded) -> Result<(), Error>
     let problems = agents.filter_map(|agent| {
         let command = agent.command.as_ref()?;
         let name = &agent.name.value;
-        let message = format!("`{name}` has a command, and is the function of this attribute too");
+        let message = format!("`{name}` has a command, and also the function of this attribute");
         let problem = Diagnostic::at(command.span, message);
         Some(problem.help(
             "leave `command:` or `agent = …` out, or move this agent into a suite of its own",
@@ -89,6 +89,9 @@ pub(crate) fn no_command(literal: &LitStr, loaded: &Loaded) -> Result<(), Error>
         return Ok(());
     }
     let error = LoadError::new(loaded.suite.source.clone(), problems);
-    let message = format!("an agent has two drivers\n\n{}", error.render(Style::Plain));
+    let message = format!(
+        "an agent has a command and a function\n\n{}",
+        error.render(Style::Plain)
+    );
     Err(Error::new(literal.span(), message))
 }

@@ -22,7 +22,7 @@ pub(crate) fn check_addresses() -> Result<(), String> {
     for name in Provider::ALL.iter().flat_map(|provider| provider.variables) {
         if let Err(VarError::NotUnicode(_)) = env::var(name) {
             return Err(format!(
-                "the environment variable `{name}` is not UTF-8, so it is no address; set it anew, or unset it"
+                "the environment variable `{name}` is not UTF-8, so it is no address; set it again, or unset it"
             ));
         }
     }

@@ -31,7 +31,7 @@ impl Change {
             Self::Word => "`NaN` or `Infinity` is read as null",
             Self::Number => "a number that would be rounded is kept as a text",
             Self::Half => "half a character is read as U+FFFD",
-            Self::Twice => "a key stands twice in an object: the last one is read",
+            Self::Twice => "a key is twice in an object: the last one is read",
             Self::Cut => "a text or list was cut short by the console that printed it",
         }
     }

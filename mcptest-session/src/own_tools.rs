@@ -97,8 +97,9 @@ impl OwnTools {
         // `{:#}` shows the causes of errors that have them.
         let ran = run.await.map_err(|error| ToolFailure(format!("{error:#}")));
         let kept = match &ran {
-            Ok(value) => serde_json::to_value(value)
-                .map_err(|error| format!("what the tool `{name}` gave cannot be written: {error}")),
+            Ok(value) => serde_json::to_value(value).map_err(|error| {
+                format!("the result of the tool `{name}` cannot be written: {error}")
+            }),
             Err(failure) => Err(failure.0.clone()),
         };
         self.lock()[place].result = Some(kept);
@@ -122,7 +123,7 @@ impl OwnTools {
                 }
             };
             return serde_json::from_value(value).map_err(|error| {
-                let words = format!("what `{name}` answered has another form now: {error}");
+                let words = format!("the recorded result of `{name}` does not fit the type of the result now: {error}");
                 self.tell(name, args, &words);
                 ToolFailure(words)
             });
@@ -135,7 +136,7 @@ impl OwnTools {
             let same = calls.iter().find(|call| call.name == name);
             match same {
                 Some(call) => format!(
-                    "`{name}` was not called with these arguments; a recorded call has {}",
+                    "the recording has no call of `{name}` with these arguments; a recorded call has {}",
                     canonical_json(&call.args)
                 ),
                 None => format!("`{name}` was not called when the run was recorded"),
@@ -238,7 +239,7 @@ mod tests {
                 ),
                 (
                     8,
-                    "`refund` was not called with these arguments; a recorded call has {\"amount\":7}",
+                    "the recording has no call of `refund` with these arguments; a recorded call has {\"amount\":7}",
                 ),
             ] {
                 assert!(plays.call("refund", args(amount), never()).await.is_err());

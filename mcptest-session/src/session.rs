@@ -106,7 +106,7 @@ impl Session {
         };
         let endpoint = Endpoint::start(Arc::new(place))
             .await
-            .map_err(|error| begins(format!("no port can be listened at: {error}")))?;
+            .map_err(|error| begins(format!("no port can be opened: {error}")))?;
         let named = options.mcp_servers.iter();
         let named = named.map(|server| {
             (

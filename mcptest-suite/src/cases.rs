@@ -132,7 +132,7 @@ impl Suite {
                 name: format!("{}::{UNSUPPORTED}::{}", agent.segment, check.name.value),
                 kind: CaseKind::Unsupported,
                 ignored: Some(format!(
-                    "`{}` is a check in Rust; it runs where one of this name is registered",
+                    "`{}` is a check in Rust; it runs only if a check of this name is registered",
                     check.name.value
                 )),
             }));
@@ -177,7 +177,7 @@ impl Agent {
         }
         let keys = self.unsupported.iter().map(|key| key.key.as_str());
         Some(format!(
-            "nothing that is asked of it is run here: {}",
+            "this harness runs nothing that the agent asks for: {}",
             crate::quoted_list(keys)
         ))
     }
@@ -188,7 +188,7 @@ impl Agent {
         let asks = self.asks_something() || !self.unsupported.is_empty();
         let check = self.checks.first().filter(|_| !asks)?;
         Some(format!(
-            "all that is asked is the check `{}`, which is a case of its own where it is registered",
+            "this agent asks only for the check `{}`, which is its own case if it is registered",
             check.name.value
         ))
     }

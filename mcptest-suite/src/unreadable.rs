@@ -45,7 +45,7 @@ pub(crate) fn unreadable(text: &str, words: &str, error: &Error, offset: usize) 
             let tab = tab.map_or(offset, |tab| offset + tab);
             problem(Span::new(tab, tab)).help("YAML indents with spaces; replace the tab")
         }
-        UnreadableCause::Flow => problem(span).help("close what is open; inside `{ }` and `[ ]`, put text with one of `[ ] { } ,` in it in quotes"),
+        UnreadableCause::Flow => problem(span).help("close each open bracket, brace or quote; inside `{ }` and `[ ]`, put text with one of `[ ] { } ,` in it in quotes"),
         UnreadableCause::Anchor => problem(span).help("write the anchor before its use, as `&name`, or put text that begins with `*` in quotes"),
         UnreadableCause::Escape => problem(span).help("write the backslash twice, or use single quotes"),
         UnreadableCause::Other => problem(span).help("check indentation, brackets and quotes here and just above; put text with `: ` or ` #` in it in quotes"),

@@ -98,8 +98,7 @@ fn a_filter_changes_only_what_it_selects() {
 
 #[test]
 fn a_folder_that_cannot_be_written_is_said_once_and_the_run_fails() {
-    const HELP: &str =
-        "help: `MCPTEST_RESULTS` names the folder; let it be one that can be written to";
+    const HELP: &str = "help: set `MCPTEST_RESULTS` to a folder that can be written to";
     for target in ["agents", "macros"] {
         let folder = Folder::new().with("file", "in the way");
         let ran = run(target, &[], &folder.at("file")).exits(101);

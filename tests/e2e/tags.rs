@@ -55,7 +55,7 @@ fn the_others_are_ignored_with_the_reason() {
     let (smoke, ran) = outcomes("smoke, !slow", &["--include-ignored"]);
     assert_eq!(smoke, wanted(Passed, Ignored, Ignored));
     for line in [
-        "desk::guard::narrative ... ignored (not tagged `smoke`, as `MCPTEST_TAGS` asks)",
+        "desk::guard::narrative ... ignored (not tagged `smoke`, and `MCPTEST_TAGS` asks for it)",
         "desk::porter           ... ignored (tagged `slow`, which `MCPTEST_TAGS` leaves out)",
     ] {
         assert!(ran.stdout.contains(line), "{ran}");
@@ -71,7 +71,7 @@ fn a_tag_that_nobody_has_is_an_error_whatever_is_run() {
         let ran = selected(&folder, "smok", arguments).exits(101);
         assert_eq!(
             ran.stderr,
-            "error: `MCPTEST_TAGS` names `smok`, and no agent of these suites is tagged so\n\nhelp: did you mean `smoke`?\n"
+            "error: `MCPTEST_TAGS` names `smok`, and no agent of these suites has this tag\n\nhelp: did you mean `smoke`?\n"
         );
     }
     selected(&folder, "slow,!smoke", &[]).exits(101);

@@ -188,7 +188,9 @@ pub(super) fn the_server_that_has_everything() {
     // The server has another name, too.
     assert_eq!(said["server"]["recorded_as"], "example-servers/everything");
     assert!(
-        text.contains("note: taken for the server `example-servers/everything` of the recordings"),
+        text.contains(
+            "note: compared with the server `example-servers/everything` of the recordings"
+        ),
         "{text}"
     );
 }

@@ -1,11 +1,14 @@
 //! What was found of a suite, as text and as data.
 
 use mcptest::suite::gates::GateKind;
-use mcptest_trace::evidence::calibrate::{AcrossCalibration, Alarms, Calibration, Discrimination};
+use mcptest_trace::evidence::calibrate::{
+    AcrossCalibration, Alarms, Calibration, Discrimination, Line,
+};
 use mcptest_trace::evidence::conformal::Share;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::alike::take_alike;
 use super::column::Column;
 use super::tells;
 use crate::outcome::OutcomeSource;
@@ -63,27 +66,29 @@ impl SuiteFound {
         if let (Some((without, all)), Some(score)) = (self.without_score, &self.score) {
             let runs = counted(all, "run");
             text.push_str(&format!(
-                "`{score}` says nothing of {without} of {runs}, which are left out\n"
+                "left out, because they have no `{score}`: {without} of {runs}\n"
             ));
         }
         if self.is_first {
             text.push_str(
-                "`import` made this suite of runs: on those its gates hold by design, and the figures say nothing of runs to \
-                 come; import newer ones and calibrate again\n",
+                "`import` wrote this suite from recorded runs: its gates hold on these runs by design, and the numbers say nothing about runs to \
+                 come; import newer runs, and calibrate again\n",
             );
         }
         if let Some((recorded, all)) = self.passed_over {
             text.push_str(&format!(
-                "only {recorded} of {} have a recorded outcome; `--outcome recorded` goes by these alone\n",
+                "only {recorded} of {} have a recorded outcome; `--outcome recorded` uses only these runs\n",
                 counted(all, "run")
             ));
         }
-        for told in self.told().into_iter().flatten() {
-            text.push_str(&format!("\n{}", told.text));
-            if values {
-                text.push_str(&indented(&told.column.values_table()));
-            }
-        }
+        let each = self
+            .each
+            .iter()
+            .map(|(column, found)| (column, found.lines()));
+        text.push_str(&blocks(each, values));
+        let together = self.together.iter();
+        let together = together.map(|(column, found)| (column, found.lines()));
+        text.push_str(&blocks(together, values));
         text.push_str(&format!("\n{}", self.summary()));
         text
     }
@@ -131,7 +136,7 @@ impl SuiteFound {
                 ..
             } = self.joint;
             text.push_str(&format!(
-                "the {telling} that tell something together: {false_alarms} of {passed} passed runs stopped, {catches} of {failed} failed runs caught\n"
+                "the {telling} targets that separate runs, used together: {false_alarms} of {passed} passed runs stopped, {catches} of {failed} failed runs caught\n"
             ));
         }
         let apart = |(_, found): &(Column, Calibration)| {
@@ -150,19 +155,19 @@ impl SuiteFound {
         for (runs, how) in fewest {
             if let Some(runs) = runs.filter(|runs| known && (1..FEW).contains(runs)) {
                 text.push_str(&format!(
-                    "only {} {how}: `no power` may come of that alone\n",
+                    "only {} {how}: this alone can be the reason for `no power`\n",
                     counted(runs, "run")
                 ));
             }
         }
         if known && !self.each.iter().any(apart) {
-            text.push_str("no target tells a passed run from a failed run of the same agent here: ask for calls, arguments and results\n");
+            text.push_str("no target separates passed runs from failed runs of the same agent here: write gates that check calls, arguments and results\n");
         }
         text
     }
 
     /// What was found of each target: of those of a run, and of those of all runs together.
-    fn told(&self) -> [Vec<Told<'_>>; 2] {
+    fn told(&self) -> [Vec<Told>; 2] {
         let each = self.each.iter();
         let together = self.together.iter();
         [
@@ -191,8 +196,8 @@ impl SuiteFound {
         self.with(|told| told.data)
     }
 
-    fn with(&self, shown: impl Fn(Told<'_>) -> Value) -> Value {
-        let shown = |told: Vec<Told<'_>>| told.into_iter().map(&shown).collect::<Vec<_>>();
+    fn with(&self, shown: impl Fn(Told) -> Value) -> Value {
+        let shown = |told: Vec<Told>| told.into_iter().map(&shown).collect::<Vec<_>>();
         let [each, together] = self.told().map(shown);
         json!({
             "suite": self.name,
@@ -210,18 +215,40 @@ impl SuiteFound {
     }
 }
 
+/// A block of lines for each target, below what most of the targets say alike.
+fn blocks<'a>(found: impl Iterator<Item = (&'a Column, Vec<Line>)>, values: bool) -> String {
+    let (columns, mut lines): (Vec<_>, Vec<_>) = found.unzip();
+    let alike = take_alike(&mut lines);
+    let mut text = String::new();
+    if !alike.is_empty() {
+        text.push_str("\nfor each target, unless its own lines differ:\n");
+        for line in alike {
+            text.push_str(&format!("{line}\n"));
+        }
+    }
+    for (column, lines) in columns.into_iter().zip(lines) {
+        text.push('\n');
+        for line in lines {
+            text.push_str(&format!("{line}\n"));
+        }
+        if values {
+            text.push_str(&indented(&column.values_table()));
+        }
+    }
+    text
+}
+
 /// What was found of a target, as text and as data.
-struct Told<'a> {
-    column: &'a Column,
+struct Told {
     text: String,
     data: Value,
 }
 
-impl<'a> Told<'a> {
-    fn of(column: &'a Column, text: String, found: &impl Serialize) -> Self {
+impl Told {
+    fn of(column: &Column, text: String, found: &impl Serialize) -> Self {
         let mut data = serde_json::to_value(found).unwrap_or_default();
         data["gate"] = column.gate.map_or("expect", GateKind::name).into();
         data["values"] = column.json();
-        Self { column, text, data }
+        Self { text, data }
     }
 }

@@ -9,6 +9,7 @@
 //!
 //! What is computed of the values is [`mcptest_trace::evidence::calibrate`].
 
+mod alike;
 mod column;
 mod found;
 mod scores;
@@ -41,7 +42,7 @@ const FORMAT: &str = "calibrate/2.0";
 ///
 /// Example: `cargo mcptest calibrate`
 ///
-/// Each numeric target has a row. The row says three things. Does the target tell passed runs from failed runs? Which
+/// Each numeric target has a row. The row says three things. Does the target separate passed runs from failed runs? Which
 /// threshold will 95% of passing runs meet? How many of the failed runs would that threshold have caught?
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_STATUS)]
@@ -55,7 +56,7 @@ pub(crate) struct Calibrate {
     /// Write the suggested thresholds into the suites, in the place of the numbers there.
     #[arg(long)]
     write: bool,
-    /// Also add gates that the suites do not have. Only gates that tell passed runs from failed runs are added.
+    /// Also add gates that the suites do not have. Only gates that separate passed runs from failed runs are added.
     #[arg(long, requires = "write")]
     add: bool,
     /// Show the value of each run.
@@ -75,9 +76,9 @@ pub(crate) struct Promise {
     /// Count cases instead of runs. A case is green only if all its runs are green.
     #[arg(long)]
     cases: bool,
-    /// What says whether a run passed: `recorded`, `gates`, or a score of somebody else: `scores.NAME` by what it says
-    /// itself, `scores.NAME>=4` or `scores.NAME<=2` by its value. Without this option: the recordings, if
-    /// every recording says it; else the gates.
+    /// What decides whether a run passed: `recorded`, `gates`, or a recorded score: `scores.NAME` uses the score's own
+    /// verdict, `scores.NAME>=4` or `scores.NAME<=2` its value. Without this option: the recorded outcomes, if
+    /// every recording has one; else the gates.
     #[arg(long, value_parser = OutcomeAsked::parse)]
     outcome: Option<OutcomeAsked>,
 }
@@ -239,13 +240,13 @@ impl Calibrate {
                 if written.is_some_and(<[write::Written]>::is_empty) {
                     writeln!(
                         output.out,
-                        "nothing was written: the suites have no number that a threshold could take the place of"
+                        "nothing was written: the suites have no number that a threshold could replace"
                     )?;
                 }
                 if let (ExitStatus::CannotTell, Some(suite)) = (status, found.first()) {
                     writeln!(
                         output.out,
-                        "cannot tell: no limit keeps {}, and nothing tells passed runs from failed ones. Exit status 3.",
+                        "cannot tell: no limit keeps {}, and no target separates passed runs from failed runs. Exit status 3.",
                         suite.share
                     )?;
                 }

@@ -24,9 +24,9 @@ pub(super) fn columns(agents: &[JudgedAgent<'_>], asked: Option<&ScoreOutcome>) 
         let measure = Measure::of(target, Unit::Ratio).at_least(f64::NEG_INFINITY);
         let measure = if lower {
             measure
-                .lower_is_better("a score of somebody else, whose failed runs have higher values")
+                .lower_is_better("a score that another judge gave; failed runs have higher values")
         } else {
-            measure.higher_is_better("a score of somebody else")
+            measure.higher_is_better("a score that another judge gave")
         };
         // Each score of a name must hold, so the worst one counts.
         let worst = if lower { f64::max } else { f64::min };

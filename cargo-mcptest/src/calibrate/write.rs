@@ -114,7 +114,7 @@ pub(super) fn write(
         .iter()
         .filter(|(target, _)| proposals.iter().any(|proposal| proposal.name() == target));
     written.extend(by_hand.map(|(target, span)| {
-        let said = "several agents share it by an alias; change it by hand";
+        let said = "several agents share this number by an alias; change the number by hand";
         Written {
             why_not: Some("shared"),
             ..Written::new(source, *span, target, said)
@@ -135,10 +135,10 @@ pub(super) fn write(
     let text = edited(source.text(), &edits).map_err(|clash| {
         let (line, column) = source.line_column(clash.0);
         Failure::new(format!(
-            "{}:{line}:{column}: two thresholds would stand in one place",
+            "{}:{line}:{column}: two thresholds would be written to the same place",
             source.shown()
         ))
-        .help("agents share this number by an anchor; give them numbers of their own")
+        .help("several agents share this number by an anchor; give each agent its own number")
     })?;
     // What was written must be a suite, as the one before was.
     let again = Source::new(source.path(), source.shown(), text.as_str());
@@ -172,14 +172,22 @@ fn proposals(found: &SuiteFound) -> Vec<Proposal<'_>> {
         };
         let comment = vec![
             format!(
-                "calibrated on {} all of whose runs passed: {:.1}% of such agents promised{enough};",
+                "calibrated on {} without a failed run: {:.1}% of such agents promised{enough};",
                 counted(limit.agents, "agent"),
                 100.0 * limit.promised
             ),
-            format!("leave-one-out is not done across runs; {}", found.verdict.as_str()),
+            format!(
+                "no leave-one-out check for a target over all runs; {}",
+                found.verdict.as_str()
+            ),
         ];
         let (limit, verdict) = (limit.rounded, found.verdict);
-        Some(Proposal { column, limit, comment, verdict })
+        Some(Proposal {
+            column,
+            limit,
+            comment,
+            verdict,
+        })
     });
     each.chain(together).collect()
 }
@@ -231,10 +239,7 @@ impl Proposal<'_> {
         };
         // Every run there can be meets it.
         if self.column.target.always_holds(self.limit) {
-            let said = format!(
-                "kept; {} would be met by every run there can be",
-                self.limit
-            );
+            let said = format!("kept; every possible run would meet {}", self.limit);
             return Written {
                 why_not: Some("always_met"),
                 ..Written::new(source, span, &slot.target, said)
@@ -246,7 +251,7 @@ impl Proposal<'_> {
         if looser && self.verdict != Discrimination::TellsRunsApart {
             let verdict = self.verdict.as_str();
             let said = format!(
-                "{before} kept: {now} would be looser, and the figures tell no bad run from a good one ({verdict})"
+                "{before} kept: {now} would be looser, and the numbers do not separate bad runs from good runs ({verdict})"
             );
             return Written {
                 why_not: Some("looser"),

@@ -32,19 +32,19 @@ pub(super) fn save(
                 if known.have_outcomes() || known.judged_by_gates().have_some_outcome() {
                     continue;
                 }
-                "no run of it was judged, so that no outcomes can be compared with it".to_owned()
+                "no run of this agent was judged, so its outcomes cannot be compared".to_owned()
             }
             Err(why) => {
                 unusable.insert(test.case());
-                format!("left out, as nothing can be compared with it: {why}")
+                format!("left out, because its runs cannot be compared: {why}")
             }
         };
         writeln!(output.err, "{}: {}", test.case(), escape(&told))?;
     }
-    let mend = "`cargo mcptest validate` says what is wrong with the recordings";
+    let advice = "`cargo mcptest validate` says what is wrong with the recordings";
     if unusable.len() == agents.len() {
         let nobody = "no agent has runs that can be a baseline; nothing was saved";
-        return Err(Failure::cannot_tell(nobody).help(mend));
+        return Err(Failure::cannot_tell(nobody).help(advice));
     }
     let older = older(&folder.join(&opened.package.name));
     let lost = older.values().find(|old| {
@@ -53,16 +53,18 @@ pub(super) fn save(
     });
     if let Some(lost) = lost {
         let lost = format!(
-            "`{}` has runs of {}, which would be lost; nothing was saved",
+            "`{}` has runs of {}, and saving would delete them; nothing was saved",
             folder.display(),
             lost.case
         );
-        let help = format!("{mend}; to give its baseline up, save into another folder");
+        let help = format!(
+            "{advice}; if you do not need the baseline of this agent any more, save into another folder"
+        );
         return Err(Failure::cannot_tell(lost).help(help));
     }
     let cannot = |what: String| {
         Failure::new(format!("the results cannot be saved: {what}")).help(
-            "name a folder of their own, in the repository if they are the baseline of others too",
+            "name a folder that has only these results; put the folder into the repository if others use it as their baseline",
         )
     };
     let cases = opened.suites.cases();

@@ -130,7 +130,7 @@ impl RecordingsFolder<'_> {
             let several = quoted_list(found.keys().map(String::as_str));
             return Err(
                 failed(format!("there are recordings of several models: {several}"))
-                    .help("name a folder that has those of one"),
+                    .help("name a folder with the recordings of one model"),
             );
         }
         let Some((_, files)) = found.pop_first() else {

@@ -95,7 +95,7 @@ impl Dropped {
         });
         if same_name {
             return Some(format!(
-                "the baseline has it{model}; `--across-models` compares the two"
+                "the baseline has this agent{model}; `--across-models` compares both"
             ));
         }
         let system = said.system_prompt.as_ref();
@@ -109,7 +109,7 @@ impl Dropped {
         }
         let before = known.map_or(self.stem.as_str(), |known| &known.agent);
         Some(format!(
-            "the baseline has its prompt under the name `{}`{model}; where it is that agent, record the baseline under its new name",
+            "the baseline has this prompt under the name `{}`{model}; if both are the same agent, record the baseline under the new name",
             escape_line(before).replace('`', "ʼ")
         ))
     }

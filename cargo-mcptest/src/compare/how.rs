@@ -8,17 +8,17 @@ use crate::output::share;
 /// How two sides are compared: the same for `compare` and for a report.
 #[derive(Debug, Clone, clap::Args)]
 #[group(id = "how", requires = "baseline", multiple = true)]
-#[command(next_help_heading = "How it is compared")]
+#[command(next_help_heading = "Options of the comparison")]
 pub(crate) struct How {
-    /// What says whether a run passed: `recorded`, `gates`, or a score of somebody else: `scores.NAME` by what it says
-    /// itself, `scores.NAME>=4` or `scores.NAME<=2` by its value. Without this option: the recordings of an
-    /// agent, if all of them say it on both sides; else the gates.
+    /// What decides whether a run passed: `recorded`, `gates`, or a recorded score: `scores.NAME` uses the score's own
+    /// verdict, `scores.NAME>=4` or `scores.NAME<=2` its value. Without this option: the recorded outcomes of an
+    /// agent, if all its runs on both sides have one; else the gates.
     #[arg(long, value_parser = OutcomeAsked::parse)]
     pub(super) outcome: Option<OutcomeAsked>,
     /// What a run costs.
     #[arg(long, value_enum, default_value_t)]
     cost: CostOf,
-    /// Pair agents by name, whatever the model.
+    /// Pair agents by name, even if their models differ.
     #[arg(long)]
     pub(super) across_models: bool,
     /// The smallest drop of an agent's pass rate that counts, in percentage points.
@@ -36,7 +36,7 @@ pub(crate) struct How {
     /// Fail unless the comparison shows that the suite is no worse.
     #[arg(long, value_enum)]
     require: Option<Require>,
-    /// With `pass`: exit with status 0 where there are too few runs to tell, and say so.
+    /// With `pass`: the exit status is 0 if there are too few runs to tell, and the output says so.
     #[arg(long, value_enum)]
     inconclusive: Option<Inconclusive>,
     /// The seed of the permutation tests.
@@ -54,9 +54,9 @@ enum CostOf {
     Steps,
     /// Tool calls.
     Calls,
-    /// Milliseconds, of runs that one machine recorded.
+    /// Milliseconds. One machine must have recorded all runs.
     Ms,
-    /// US dollars, where the suites state the prices.
+    /// US dollars, if the suites have `prices`.
     Usd,
 }
 

@@ -55,7 +55,7 @@ pub(crate) struct Compare {
     /// The baseline: a git revision, or a folder.
     #[arg(required_unless_present = "accept")]
     baseline: Option<String>,
-    /// The recordings that are compared with the baseline. Without it: those of the working tree.
+    /// The recordings to compare with the baseline. Without this argument: the recordings of the working tree.
     candidate: Option<String>,
     #[command(flatten)]
     judging: Judging,
@@ -68,7 +68,7 @@ pub(crate) struct Compare {
     /// compared.
     #[arg(long, value_name = "FOLDER")]
     accept: Option<PathBuf>,
-    /// Show all agents, and not only those of which something was found.
+    /// Show all agents, not only the agents with a finding.
     #[arg(long)]
     all: bool,
     /// The format of the output.
@@ -173,7 +173,7 @@ impl Compare {
 
 /// What says whether a run passed, in words.
 fn said(outcome: Option<OutcomeSource>) -> &'static str {
-    let mixed = "as recorded of agents whose runs all say so, of others by the gates of the suites";
+    let mixed = "as recorded, if all runs of an agent have an outcome; for other agents, by the gates of the suites";
     outcome.map_or(mixed, OutcomeSource::said)
 }
 
@@ -199,7 +199,7 @@ pub(crate) struct Compared {
 pub(crate) const GITHUB: usize = 65_536;
 
 /// What a comment says at its end that would have more.
-pub(crate) const CUT: &str = "The rest is left out, as a comment holds 65,536 characters: `cargo mcptest compare` and `cargo mcptest report` show all of it.";
+pub(crate) const CUT: &str = "The rest is left out, because a comment can have at most 65,536 characters: `cargo mcptest compare` and `cargo mcptest report` show all of it.";
 
 /// So many notes of a kind are shown where not all are asked for.
 const NOTES: usize = 3;
@@ -214,7 +214,7 @@ impl Compared {
         let options = how.options();
         let mut suites = opened.suites.suites();
         if options.cost == CostKind::Usd && suites.all(|(_, suite)| suite.prices.is_empty()) {
-            let unpriced = "no suite states `prices`, so nobody knows what a run cost in dollars";
+            let unpriced = "no suite has `prices`, so the cost of a run in dollars is not known";
             let help = "add the dollars per million tokens of each model to the suites: `prices: { gpt-5: { prompt: 1.25, completion: 10 } }`";
             return Err(Failure::new(unpriced).help(help));
         }
@@ -231,7 +231,7 @@ impl Compared {
         let added = added.map(|Added { agent, all, new }| {
             let name = called.quoted(&agent);
             let said = format!(
-                "{name}: {} of its {} are those of the baseline; the other {new} are the candidate",
+                "{name}: {} of its {} are the same as in the baseline; the other {new} are the candidate",
                 all - new,
                 counted(all, "recording")
             );
@@ -377,7 +377,7 @@ fn empty_side(
         SidePlace::Results(_) => false,
     };
     let renewed = if renewed {
-        "; it has recordings of them by another model: `--across-models` compares those"
+        "; it has recordings of these agents by another model: `--across-models` compares them"
     } else {
         ""
     };

@@ -247,9 +247,11 @@ fn runs(
 ) -> Result<SideRuns, Failure> {
     let runs = match place {
         SidePlace::Results(_) if score.is_some() => {
-            let no_scores = format!("{side} have no scores, which results do not keep");
-            return Err(Failure::new(no_scores)
-                .help("compare recordings: a folder or a git revision that has them"));
+            let no_scores =
+                format!("{side} have no scores, because saved results do not contain scores");
+            return Err(Failure::new(no_scores).help(
+                "compare recordings instead: name a folder or a git revision that has recordings",
+            ));
         }
         SidePlace::Results(results) => {
             let cases = results.get(agent.case()).into_iter().flatten();

@@ -84,7 +84,7 @@ impl fmt::Display for MoreRuns {
         let about = if self.certain { "" } else { "about " };
         write!(
             f,
-            "{}: with {about}{} on each side a fall to none would show",
+            "{}: {about}{} on each side would show a fall to no passed run",
             names.join(", "),
             counted(usize::try_from(*needed).unwrap_or(usize::MAX), "run")
         )?;
@@ -102,7 +102,7 @@ impl fmt::Display for MoreRuns {
             ),
             (_, 0) => write!(
                 f,
-                "; the baseline needs {before} more: record them where it comes from, with `{command}`"
+                "; the baseline needs {before} more: record these runs where the baseline comes from, with `{command}`"
             ),
             (before, now) => write!(
                 f,

@@ -87,7 +87,7 @@ impl Side {
         };
         if let Some((file, why)) = results.unreadable.iter().find(is_own) {
             return Err(Failure::new(format!("a result cannot be read: {file}: {why}")).help(
-                "take the file back out of your version control, or save the results anew: `cargo mcptest compare --accept <folder>`",
+                "take the file back out of your version control, or save the results again: `cargo mcptest compare --accept <folder>`",
             ));
         }
         if results.cases.is_empty() {
@@ -160,7 +160,7 @@ impl fmt::Display for Side {
             Self::Results {
                 shown, left_out, ..
             } => {
-                write!(f, "results in {shown}, with the verdicts they have")?;
+                write!(f, "results in {shown}, with their saved verdicts")?;
                 match left_out {
                     0 => Ok(()),
                     some => write!(

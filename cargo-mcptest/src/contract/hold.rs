@@ -109,20 +109,20 @@ impl Differences {
         if never > 0 {
             let are = if never == 1 { "is" } else { "are" };
             self.notes.push(format!(
-                "{} {are} of tools that the server did not list when they were recorded either: they failed then, and are not \
+                "{} {are} of tools that the server did not list at recording time either: these calls failed then, and are not \
                  counted as broken",
                 counted(never, "recorded call")
             ));
         }
         for (name, calls) in calls {
             let text = match calls.len() {
-                0 => "the server does not have this tool any more; no recorded call is of it"
+                0 => "the server does not have this tool any more; no recorded call uses it"
                     .to_owned(),
-                1 => "the server does not have this tool any more; 1 recorded call is of it"
+                1 => "the server does not have this tool any more; 1 recorded call uses it"
                     .to_owned(),
                 count => {
                     format!(
-                        "the server does not have this tool any more; {count} recorded calls are of it"
+                        "the server does not have this tool any more; {count} recorded calls use it"
                     )
                 }
             };
@@ -139,7 +139,7 @@ impl Differences {
         let which = if *own == runs {
             String::new()
         } else {
-            format!(" (than in {own} of {})", counted(runs, "run"))
+            format!(" (compared with {own} of {})", counted(runs, "run"))
         };
         let is_same = form.is_same(tool);
         let before = self.findings.len();
@@ -150,8 +150,8 @@ impl Differences {
             self.arguments(tool, form, &which);
             if is_same == Some(false) && self.findings.len() == before {
                 let text = format!(
-                    "described otherwise{which}: the description, or what the schema says of arguments; the recording has \
-                     a digest of both, so what it said is not known"
+                    "the tool differs{which}: its description, or the schema of its arguments; the recording has \
+                     only a digest of both, so the recorded texts are not known"
                 );
                 let finding = Finding::new(FindingKind::Description, &tool.name, text);
                 self.findings.push(finding);
@@ -173,7 +173,7 @@ impl Differences {
             ..Finding::new(
                 FindingKind::Annotations,
                 &tool.name,
-                format!("the annotations are others{which}"),
+                format!("the annotations differ{which}"),
             )
         });
     }
@@ -183,7 +183,7 @@ impl Differences {
         if old == new {
             return;
         }
-        let text = format!("described otherwise{which}");
+        let text = format!("the description differs{which}");
         self.findings.push(Finding {
             diff: diff(old, new),
             ..Finding::new(FindingKind::Description, &tool.name, text)
@@ -219,7 +219,7 @@ impl Differences {
             .as_ref()
             .map(|old| (rest(old), rest(&tool.schema)));
         if let Some((old, new)) = rest.filter(|(old, new)| old != new) {
-            let text = format!("the schema of its arguments is another{which}");
+            let text = format!("the schema of its arguments differs{which}");
             self.findings.push(Finding {
                 diff: diff(&canonical_json(&old), &canonical_json(&new)),
                 ..Finding::new(FindingKind::Arguments, &tool.name, text)
@@ -276,13 +276,13 @@ impl Differences {
         let all = own.runs.len();
         if lists == 0 {
             self.notes.push(
-                "no recording lists the tools of this server: only recorded calls are compared, and tools that are new or \
-                 described otherwise are not seen"
+                "no recording lists the tools of this server: the command compares only recorded calls, and cannot see new tools or \
+                 changed descriptions"
                     .to_owned(),
             );
         } else if lists < all {
             self.notes.push(format!(
-                "{} of {} list the tools of this server; of the others only calls are compared",
+                "{} of {} list the tools of this server; for the other runs, only calls are compared",
                 lists,
                 counted(all, "run")
             ));
@@ -290,19 +290,19 @@ impl Differences {
         let forms = || offered.values().flatten().map(|recorded| recorded.form);
         if forms().any(|form| !form.says_description()) {
             self.notes.push(
-                "some recordings list tools without their descriptions: a description that is another is not seen there"
+                "some recordings list tools without their descriptions: the command cannot see a changed description there"
                     .to_owned(),
             );
         }
         if forms().any(|form| !form.says_arguments()) {
             self.notes.push(
-                "some recordings list tools without their arguments: what changed of these is seen by calls alone"
+                "some recordings list tools without their arguments: the command sees changed arguments only in calls"
                     .to_owned(),
             );
         }
         if forms().any(|form| !form.says_annotations()) {
             self.notes.push(
-                "some recordings list tools without their annotations: annotations that are others are not seen there"
+                "some recordings list tools without their annotations: the command cannot see changed annotations there"
                     .to_owned(),
             );
         }
@@ -325,7 +325,7 @@ fn argument(
         ),
         (None, Some(_)) => (
             FindingKind::Arguments,
-            format!("the argument `{name}` is new, and may be left out{which}"),
+            format!("the argument `{name}` is new and optional{which}"),
         ),
         (Some(_), None) => (
             FindingKind::Arguments,
@@ -333,17 +333,18 @@ fn argument(
         ),
         (Some(old), Some(new)) if old.is_required != new.is_required => {
             if new.is_required {
-                let text = format!("the argument `{name}` is required, and was not{which}");
+                let text =
+                    format!("the argument `{name}` is required now, and was optional{which}");
                 (FindingKind::Required, text)
             } else {
                 let text =
-                    format!("the argument `{name}` may be left out, and was required{which}");
+                    format!("the argument `{name}` is optional now, and was required{which}");
                 (FindingKind::Arguments, text)
             }
         }
         _ => (
             FindingKind::Arguments,
-            format!("the argument `{name}` is described otherwise{which}"),
+            format!("the schema of the argument `{name}` differs{which}"),
         ),
     };
     let diff = match (old, new, schemas) {

@@ -37,9 +37,9 @@ const FORMAT: &str = "contract/1.0";
 /// Example: `cargo mcptest contract -- python server.py`
 ///
 /// The command starts the server, or reaches it at `--url`, and asks it for its tools. It calls no tool. The answer
-/// lists the tools that are new, that are gone and that are described otherwise. A recorded call that the server would
-/// refuse now is red: a tool that is gone and was called, an argument that is required and was not given, an argument
-/// that the schema refuses.
+/// lists new tools, missing tools, and tools with another description. A recorded call is
+/// red if the server would refuse it now: the tool is gone, a required argument is missing, or the schema refuses an
+/// argument.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Contract {
@@ -51,10 +51,10 @@ pub(crate) struct Contract {
     /// With this option, recorded calls that name no server count as calls of this server.
     #[arg(long, value_name = "NAME")]
     server: Option<String>,
-    /// Ignore this tool: it belongs to another server. Needed only where the recordings name no server. May be repeated.
+    /// Ignore this tool: it belongs to another server. Needed only if the recordings name no server. May be repeated.
     #[arg(long, value_name = "TOOL")]
     without: Vec<String>,
-    /// The server's address, where it speaks over HTTP.
+    /// The server's address, if the server is reached over HTTP.
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     url: Option<String>,
     /// The environment variable that holds a bearer token for `--url`.
@@ -67,7 +67,7 @@ pub(crate) struct Contract {
     /// How long the server may take to start, and to list its tools, in seconds.
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
     timeout: u32,
-    /// How to say it.
+    /// The format of the output.
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
     /// The server, and its arguments.
@@ -146,7 +146,7 @@ impl Answer<'_> {
             name
         };
         format!(
-            "server {name} {version} with {}, held against {} in {} of {}",
+            "server {name} {version} with {}, compared with {} in {} of {}",
             counted(tools.len(), "tool"),
             counted(self.calls(), "recorded call"),
             counted(self.recordings.runs.len(), "run"),
@@ -167,25 +167,25 @@ impl Answer<'_> {
         notes.extend(self.found.notes.iter().cloned());
         for (tool, calls) in &self.own.unknown {
             notes.push(format!(
-                "cannot tell: the server does not have the tool `{tool}`, and {} no server: say `--server NAME` where it was \
-                 this server's, or `--without {tool}` where it was not",
+                "cannot tell: the server does not have the tool `{tool}`, and {} no server: write `--server NAME` if the tool belonged to \
+                 this server, or `--without {tool}` if it did not",
                 counted_name(*calls),
             ));
         }
         for (tool, why) in &held.unusable {
             notes.push(format!(
-                "cannot tell: the schema of `{tool}` cannot be used, so its recorded calls are not held against it: {why}"
+                "cannot tell: the schema of `{tool}` cannot be used, so its recorded calls are not checked: {why}"
             ));
         }
         if held.refused_before > 0 {
             notes.push(format!(
-                "{} refused by the tool as it was recorded too, and not counted as broken",
+                "{} refused by the recorded tool too, and not counted as broken",
                 counted_is(held.refused_before)
             ));
         }
         if held.redacted > 0 {
             notes.push(format!(
-                "{} refused for what stands in the place of a secret alone, and not counted as broken",
+                "{} refused only because of the text that replaces a secret, and not counted as broken",
                 counted_is(held.redacted)
             ));
         }

@@ -71,8 +71,8 @@ impl OwnRecordings {
         if by_name > 0 {
             let calls = counted(by_name, "call");
             let how = match said {
-                Some(_) => "taken for calls of this server, as `--server` is given",
-                None => "told by the names of tools alone",
+                Some(_) => "counted as calls of this server, because `--server` is given",
+                None => "assigned only by the names of tools",
             };
             own.notes
                 .push(format!("{calls} without a recorded server: {how}"));
@@ -81,9 +81,9 @@ impl OwnRecordings {
         let knows_calls = own.runs.iter().any(|run| !run.calls.is_empty());
         if !knows_calls && !own.runs.iter().any(lists) && own.unknown.is_empty() {
             return Err(Failure::new(
-                "no recording has a call or a tool of this server, so there is nothing to hold it against",
+                "no recording has a call or a tool of this server, so there is nothing to compare it with",
             )
-            .help("say with `--server` what the recordings call it, or record runs that use it"));
+            .help("give the name that the server has in the recordings with `--server`, or record runs that use the server"));
         }
         Ok(own)
     }
@@ -214,22 +214,25 @@ fn name(
     match sharing.as_slice() {
         [own] => {
             notes.push(format!(
-                "taken for the server `{own}` of the recordings, by the names of its tools"
+                "compared with the server `{own}` of the recordings, because the names of its tools fit"
             ));
             Ok(Some((*own).to_owned()))
         }
         found => {
             let all: Vec<&str> = tools.keys().copied().collect();
             let (how, named) = match found {
-                [] => ("none of them has a tool of this server", all),
-                several => ("several have tools of this server", several.to_vec()),
+                [] => ("no recorded server has a tool of this server", all),
+                several => (
+                    "several recorded servers have tools of this server",
+                    several.to_vec(),
+                ),
             };
             Err(Failure::new(format!(
                 "the recordings have no server named `{}`, and {how}",
                 live.name
             ))
             .help(format!(
-                "say with `--server` what the recordings call it: {}",
+                "give the name that the server has in the recordings with `--server`: {}",
                 quoted_list(named)
             )))
         }

@@ -104,7 +104,7 @@ impl Recordings {
 
 fn nothing(what: &str) -> Failure {
     Failure::new(format!(
-        "{what}, so there is nothing to hold the server against"
+        "{what}, so there is nothing to compare the server with"
     ))
     .help("record runs first: `cargo mcptest record`, `proxy` or `import`")
 }
@@ -120,7 +120,7 @@ fn runs(opened: &Opened, agent: &AgentTest<'_>) -> Result<Option<Vec<Run>>, Fail
             "the recordings of {} cannot be used: {error}",
             agent.case()
         ))
-        .help("mend or remove them; `cargo mcptest validate` tells all problems in one go")
+        .help("correct or remove them; `cargo mcptest validate` lists all problems at once")
     })
 }
 

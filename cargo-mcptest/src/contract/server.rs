@@ -70,7 +70,7 @@ async fn over_stdio(contract: &Contract) -> Result<LiveServer, Failure> {
     let asked = tokio::select! {
         asked = asked(().serve(transport), contract.limit()) => asked,
         () = too_deep.notified() => Err(
-            "answered with a message that is nested too deep to be read, as a schema of one of its tools may be: at most 127 \
+            "answered with a message that is nested too deep to be read (perhaps the schema of one of its tools): at most 127 \
              levels can be read"
                 .to_owned(),
         ),
@@ -88,8 +88,8 @@ async fn over_http(contract: &Contract, url: &str) -> Result<LiveServer, Failure
     let is_http =
         Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     if !is_http {
-        return Err(Failure::new(format!("`{url}` is no address over HTTP"))
-            .help("write the server's own, as `--url https://example.com/mcp`"));
+        return Err(Failure::new(format!("`{url}` is no HTTP address"))
+            .help("write the address of the server, for example `--url https://example.com/mcp`"));
     }
     // The first in a process wins, and there is no other.
     rustls::crypto::ring::default_provider()
@@ -109,7 +109,7 @@ async fn over_http(contract: &Contract, url: &str) -> Result<LiveServer, Failure
     let asked = asked(().serve(transport), contract.limit()).await;
     asked.map_err(|why| {
         Failure::new(format!("the server `{}` {why}", contract.shown()))
-            .help("`--url` is the address at which it speaks MCP over streamable HTTP, with its path, as `https://example.com/mcp`")
+            .help("`--url` must be the server's address for MCP over streamable HTTP, with its path, for example `https://example.com/mcp`")
     })
 }
 
@@ -120,13 +120,13 @@ fn headers(wanted: &[String]) -> Result<HashMap<HeaderName, HeaderValue>, Failur
         let name = parts.and_then(|(name, _)| HeaderName::from_bytes(name.as_bytes()).ok());
         let (Some(name), Some((_, variable))) = (name, parts) else {
             return Err(
-                Failure::new(format!("`{wanted}` does not say a header and a variable"))
+                Failure::new(format!("`{wanted}` does not name a header and a variable"))
                     .help("write both, as `--header-env x-api-key=DESK_API_KEY`"),
             );
         };
         let value = HeaderValue::from_str(&secret(variable)?).map_err(|_| {
             Failure::new(format!(
-                "the variable `{variable}` holds what no header can have"
+                "the value of the variable `{variable}` cannot be the value of a header"
             ))
             .help("a header is one line of visible characters")
         })?;
@@ -235,7 +235,7 @@ async fn list(client: &Client) -> Result<Vec<LiveTool>, String> {
                 }
                 let shown = shortened(&answer.to_string());
                 return Err(format!(
-                    "it answered `tools/list` with what is no list of tools: {shown}"
+                    "its answer to `tools/list` is no list of tools: {shown}"
                 ));
             }
             Err(ServiceError::TransportClosed) => {
@@ -248,7 +248,7 @@ async fn list(client: &Client) -> Result<Vec<LiveTool>, String> {
             if tools.iter().any(|other| other.name == tool.name) {
                 let name = escape_line(&tool.name).into_owned();
                 return Err(format!(
-                    "it lists two tools named `{name}`, and which of them a call means nobody can say"
+                    "it lists two tools named `{name}`, so nobody can tell which of the two a call means"
                 ));
             }
             tools.push(tool);

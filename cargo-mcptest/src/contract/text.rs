@@ -64,7 +64,7 @@ pub(super) fn text(answer: &Answer) -> String {
         }
     };
     if answer.is_open() {
-        end.push_str("; not everything could be told");
+        end.push_str("; the command could not decide everything, see the notes");
     }
     push(&end);
     text

@@ -49,21 +49,21 @@ impl From<io::Error> for GitProblem {
 /// How to compare with what git alone cannot give.
 fn folder_instead(revision: &str, more: &str) -> String {
     format!(
-        "check it out into a folder and name that: `git worktree add ../baseline {revision}`{more}, then the folder in the place of the revision"
+        "check the revision out into a folder: `git worktree add ../baseline {revision}`{more}; then name this folder instead of the revision"
     )
 }
 
 impl From<GitProblem> for Failure {
     fn from(problem: GitProblem) -> Self {
         match problem {
-            GitProblem::NoGit => Self::new("there is no `git` here, which reads the recordings of a revision")
+            GitProblem::NoGit => Self::new("the command needs `git` to read the recordings of a revision, and there is no `git` here")
                 .help("install git, or name a folder with the recordings instead of a revision"),
             GitProblem::NoRepository(folder) => {
                 Self::new(format!("`{}` is in no git repository", folder.display()))
                     .help("name a folder with the recordings instead of a revision")
             }
             GitProblem::Unknown { revision, shallow: true, .. } => Self::new(format!(
-                "the revision `{revision}` is not in this clone, which is shallow"
+                "the revision `{revision}` is not in this shallow clone"
             ))
             .help("fetch the rest: `git fetch --unshallow`; in a GitHub workflow, `fetch-depth: 0` for actions/checkout"),
             GitProblem::Unknown { revision, near, .. } => {
@@ -72,15 +72,15 @@ impl From<GitProblem> for Failure {
                 ));
                 match near {
                     Some(near) => failure.help(format!("did you mean `{near}`?")),
-                    None => failure.help("`git log --oneline` shows commits, `git branch --all` and `git tag` what has a name"),
+                    None => failure.help("`git log --oneline` lists commits, `git branch --all` lists branches, `git tag` lists tags"),
                 }
             }
             GitProblem::Absent { revision, said } => Self::new(format!(
                 "not all of the recordings at `{revision}` are in this clone: {said}"
             ))
-            .help("nothing is fetched by itself; `git fetch --refetch --no-filter` completes a partial clone"),
+            .help("the command fetches nothing; `git fetch --refetch --no-filter` completes a partial clone"),
             GitProblem::Lfs { revision, path } => Self::new(format!(
-                "`{}` at `{revision}` lies in Git LFS, and git has a pointer to it alone",
+                "`{}` at `{revision}` is in Git LFS, and git has only a pointer to it",
                 path.display()
             ))
             .help(folder_instead(&revision, " and `git lfs pull` there")),

@@ -103,7 +103,7 @@ fn a_revision_that_is_not_there_is_told() {
     assert_eq!(
         refused(&folder.at("shop"), "mian"),
         "error: `mian` is neither a folder nor a revision that git knows\n\n\
-         help: `git log --oneline` shows commits, `git branch --all` and `git tag` what has a name"
+         help: `git log --oneline` lists commits, `git branch --all` lists branches, `git tag` lists tags"
     );
     assert!(refused(&folder.at("shop"), "--help").contains("`--help` is neither"));
     let clone = Folder::new();
@@ -121,7 +121,7 @@ fn a_revision_that_is_not_there_is_told() {
     );
     assert_eq!(
         refused(&clone.at("shallow/shop"), "HEAD~1"),
-        "error: the revision `HEAD~1` is not in this clone, which is shallow\n\n\
+        "error: the revision `HEAD~1` is not in this shallow clone\n\n\
          help: fetch the rest: `git fetch --unshallow`; in a GitHub workflow, `fetch-depth: 0` for actions/checkout"
     );
 }
@@ -158,9 +158,9 @@ fn a_pointer_and_a_link_are_no_recordings() {
     git(folder.path(), &["commit", "-qam", "pointer"]);
     assert_eq!(
         refused(&folder.at("shop"), "main"),
-        "error: `shop/cassettes/deep/b__m.jsonl` at `main` lies in Git LFS, and git has a pointer to it alone\n\n\
-         help: check it out into a folder and name that: `git worktree add ../baseline main` and `git lfs pull` there, \
-         then the folder in the place of the revision"
+        "error: `shop/cassettes/deep/b__m.jsonl` at `main` is in Git LFS, and git has only a pointer to it\n\n\
+         help: check the revision out into a folder: `git worktree add ../baseline main` and `git lfs pull` there; \
+         then name this folder instead of the revision"
     );
     #[cfg(unix)]
     {

@@ -48,7 +48,7 @@ pub(crate) fn of(run: &ForeignRun, mapping: &Mapping) -> Result<Imported, Lost> 
     if run.stop.is_none() && !run.events.iter().any(is_of_agent) {
         return refuse(
             "no answer",
-            "nothing in it is of the agent; keep its answers beside what it was asked",
+            "the record has no answer of the agent; export the agent's answers together with the prompts",
         );
     }
     let mut writer = Writer::new(mapping);

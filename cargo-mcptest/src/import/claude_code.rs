@@ -82,7 +82,9 @@ impl Format for ClaudeCode {
             read.note("records of rewound or cleared branches left out");
         }
         if chains.copied {
-            read.note("a session of which several files have the same lines: these are read once");
+            read.note(
+                "several files of one session have the same lines: these lines are read once",
+            );
         }
         for kind in unknown_types(run.records) {
             read.note(format!("records of the unknown type `{kind}` left out"));

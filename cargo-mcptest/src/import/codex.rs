@@ -38,7 +38,7 @@ impl Format for Codex {
         if given(&record.value, "payload").is_none() {
             return Err(Lost::new(
                 "is no line of a rollout",
-                "it has no `payload`; files of releases without that envelope are not read",
+                "it has no `payload`; the command does not read files of releases without `payload`",
             ));
         }
         let of_file = file_key(record);

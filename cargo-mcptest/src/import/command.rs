@@ -71,7 +71,7 @@ pub(crate) struct Import {
     /// first suite, that are still as the import wrote them. With `--check` it only shows them.
     #[arg(long)]
     undo: bool,
-    /// A regular expression. What it matches is taken out of the recordings. May be repeated.
+    /// A regular expression. The command removes its matches from the recordings. May be repeated.
     #[arg(long, value_name = "REGEX")]
     redact: Vec<String>,
     /// Keep the values of keys such as `password`, `api_key` and `authorization`, and logins in URLs.
@@ -140,7 +140,7 @@ impl Import {
         let mut plan = ImportPlan::new(&reading, files, &mut done.reports);
         if plan.found.is_empty() && done.reports.count() == 0 {
             for input in &inputs {
-                let what = "nothing in it is a call of a model or of a tool";
+                let what = "the file has no call of a model or of a tool";
                 done.reports.lose("holds no run", &input.shown, what);
             }
         }
@@ -206,8 +206,9 @@ impl Import {
         for (by, named) in group_by.iter().zip(&self.group_by) {
             if !plan.grouped_by.contains(by) {
                 let place = format!("--group-by {named}");
-                let what = "no run has this field, so agents are told apart by what the user says";
-                reports.lose("no run has what is grouped by", &place, what);
+                let what =
+                    "no run has this field, so runs belong to one agent if the user says the same";
+                reports.lose("no run has the field to group by", &place, what);
             }
         }
     }
@@ -254,15 +255,15 @@ impl Import {
                 ("do not", "their")
             };
             done.reports.note(&format!(
-                "{} {do_not} say whether {their} call failed, and gates take such a call for a success: {way}",
+                "{} {do_not} say whether {their} call failed, and gates count such a call as a success (a limit on errors fails): {way}",
                 counted(unknown, "result")
             ));
         }
         let undecided: usize = done.rows.iter().map(|row| row.undecided).sum();
         if undecided > 0 {
             done.reports.note(&format!(
-                "{} with a reward that is neither 0 nor 1: whether they passed is unknown; say from which reward on a run \
-                 passed with `--pass-at REWARD`",
+                "{} with a reward that is neither 0 nor 1: whether they passed is unknown; give the lowest reward of a run that \
+                 passed: `--pass-at REWARD`",
                 counted(undecided, "run")
             ));
         }

@@ -52,7 +52,7 @@ impl Forks {
             if let Some(other) = holders[whole].iter().find(longer) {
                 let other = &self.runs[*other].1;
                 if beginnings.len() >= SHORTEST {
-                    reports.note(&format!("`{id}` is the beginning of `{other}`, and is left out: it is no run of its own"));
+                    reports.note(&format!("`{id}` is only the beginning of `{other}`, and is left out: it is no run of its own"));
                     left_out.insert(*run);
                 }
                 continue;
@@ -60,7 +60,7 @@ impl Forks {
             let shared = beginnings.get(SHORTEST - 1).map(|early| &holders[early]);
             if shared.is_some_and(|holders| holders.iter().any(|other| *other < index)) {
                 reports.note(&format!(
-                    "`{id}` begins as another session does: the two runs are not independent, so statistics count them for too much"
+                    "`{id}` begins like another session: the two runs are not independent, so statistics give them too much weight"
                 ));
             }
         }

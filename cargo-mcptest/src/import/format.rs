@@ -76,7 +76,7 @@ pub(super) fn logged(record: &Value) -> Option<(&Value, &Value)> {
 pub(super) fn lacks_request() -> Lost {
     Lost::new(
         "lacks its request",
-        "a response alone does not say what was asked; keep the request beside it, as `{\"request\": …, \"response\": …}`",
+        "a response alone does not have the prompt; export the request together with it, as `{\"request\": …, \"response\": …}`",
     )
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct Mapping {
     /// The least reward of a run that passed.
     #[arg(long, value_name = "REWARD", value_parser = finite, allow_negative_numbers = true)]
     pub(crate) pass_at: Option<f64>,
-    /// What one run is, if the traces belong to conversations.
+    /// What counts as one run, if the traces belong to conversations.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) run: RunUnit,
 }

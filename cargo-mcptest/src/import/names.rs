@@ -48,7 +48,7 @@ pub(super) fn of(
     });
     if of_file.any(|is_another| is_another) {
         reports.note(
-            "runs of one task lie in several files, and each file is an agent of its own: `--agent NAME` makes one agent of them",
+            "runs of one task are in several files, and each file becomes its own agent: `--agent NAME` makes one agent of all",
         );
     }
     let entries = suite.map_or(&[][..], |suite| &suite.agents);
@@ -94,7 +94,7 @@ pub(super) fn of(
         };
         if entries.iter().any(is_alike) {
             reports.note(&format!(
-                "the suite asks `{wanted}` something else, so these runs get an agent of their own: `--replace` replaces the \
+                "`{wanted}` has another prompt in the suite, so these runs get their own agent: `--replace` replaces the \
                  recordings of `{wanted}` with them instead"
             ));
         }

@@ -198,7 +198,7 @@ impl<'n> Neighbours<'n> {
         match &self.unread {
             Some(suite) if any => Some(format!("perhaps those of `{suite}`, which does not load")),
             _ if others && other => Some(
-                "which were asked something else and belong to no suite (`cargo mcptest validate` lists them)"
+                "which have another prompt and belong to no suite (`cargo mcptest validate` lists them)"
                     .to_owned(),
             ),
             _ => None,

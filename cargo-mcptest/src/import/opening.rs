@@ -54,7 +54,7 @@ pub(super) fn open(
             reports.lose(
                 UNKNOWN,
                 &place,
-                "no record of it looks like a run of any format that is read",
+                "no record in it looks like a run of a known format",
             );
         } else {
             reports.lost(&place, &lost);

@@ -301,7 +301,7 @@ fn about(tree: &Tree, main: Option<&str>, run: &mut ForeignRun) {
     let dropped = spans.iter().filter(|span| span.dropped > 0).count();
     if dropped > 0 {
         let dropped = counted(dropped, "span");
-        run.note(format!("{dropped} lost attributes over their limit"));
+        run.note(format!("{dropped} lost attributes because of their limit"));
     }
     let is_call = |event: &Event| matches!(event, Event::Call(_));
     if !run.events.iter().any(is_call) && spans.iter().any(OtelSpan::is_tool) {
@@ -335,7 +335,9 @@ fn lacks_content(tree: &Tree) -> Lost {
     let switches = switches.collect::<Vec<_>>().join("; ");
     let detail = match unread {
         Some(key) => {
-            format!("its content is in `{key}` and its like, which is not read yet; {switches}")
+            format!(
+                "its content is in `{key}` and similar attributes, which the command does not read yet; {switches}"
+            )
         }
         None => format!("prompts and answers are not in the spans; record them: {switches}"),
     };

@@ -22,7 +22,8 @@ pub(super) fn redactor<'a>(
     let values = usual_secrets().chain(secrets(variables));
     let values = values.filter(|(_, value)| value.trim().len() >= SHORTEST);
     let patterns: Result<Vec<Regex>, regex::Error> = own.map(Regex::new).collect();
-    let patterns = patterns.map_err(|error| format!("a pattern to redact is none: {error}"))?;
+    let patterns = patterns
+        .map_err(|error| format!("`--redact` has an invalid regular expression: {error}"))?;
     let redactor = Redactor::new(values, patterns).map_err(|error| error.to_string())?;
     let redactor = redactor.with_shapes();
     Ok(if keep_named {

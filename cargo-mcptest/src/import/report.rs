@@ -199,23 +199,23 @@ fn help(reason: &str) -> &'static str {
         "cannot be unpacked" | "is no archive that can be read" => {
             "write or copy the archive again, whole and without a password"
         }
-        "is cut" => "export it again; the import has what stands before the cut",
+        "is cut" => "export it again; only the part before the cut was imported",
         "is too large" => "shorten what the record holds besides the run, or leave the record out",
         "is no JSON" => "correct it, unpack it, or export it again, as JSON in UTF-8",
         "no run has the score that is asked for" => {
             "name another score with `--score NAME`; these runs have no outcome"
         }
-        "no run has what is grouped by" => {
+        "no run has the field to group by" => {
             "name a field that the records have: `--group-by /POINTER`"
         }
-        "no model is named" => "say which model ran with `--model NAME`",
+        "no model is named" => "name the model that ran with `--model NAME`",
         "the user says nothing" => "give the prompt with `--prompt TEXT`",
         "has no known format" => {
-            "if the file holds runs, say in which format with `--from FORMAT`; else leave the file out"
+            "if the file holds runs, give their format with `--from FORMAT`; else leave the file out"
         }
-        "is not read as it is" => "give it in that form",
+        "is not read as it is" => "convert the file as the message says, and import the new file",
         "lacks its request" => "import the log of requests and responses instead",
-        "is here already with another content" => {
+        "is here already with different content" => {
             "if the run went on since, or was corrected, replace all runs of the agent: give `--replace` and all its files; \
              else import the run under another name with `--agent`"
         }
@@ -227,13 +227,13 @@ fn help(reason: &str) -> &'static str {
             "the first is imported; if they are two runs, give the second an identifier of its own"
         }
         "orphan result" | "result that belongs to no certain call" | "second result of a call" => {
-            "the run is imported without this result; add what says which call the result answers, to keep it"
+            "the run is imported without this result; to keep the result, add the identifier of its call"
         }
         "no answer" | "holds no run" | "holds nothing" => {
             "leave it out, or export it with what the agent answered"
         }
         "content was not captured" => "switch this on where the agent runs, and record new runs",
-        "missing parent" | "export that is cut" => "export it again, with the missing part",
+        "missing parent" | "incomplete export" => "export it again, with the missing part",
         _ => {
             "everything else is imported; if this part matters to your tests, correct the record and import it again"
         }
@@ -249,14 +249,14 @@ fn meaning(note: &str) -> Option<&'static str> {
         }
         "the same run twice in the input" => "each run is imported once",
         "compaction left out" => {
-            "what the agent shortened of its own past is no part of a recording"
+            "recordings do not hold the summaries that an agent makes of its own history"
         }
         "notes of the program to the model left out" => "the user did not write them",
         "results of which only a preview was kept" => {
             "the recordings hold the preview; gates on these results see no more"
         }
         note if note.starts_with("tokens for ") => {
-            "the run has no tokens, as some are missing; `--estimate-tokens` fills them in by length"
+            "some token counts are missing, so the run has no tokens; `--estimate-tokens` estimates them from the length of the texts"
         }
         note if note.starts_with("records of the unknown type ") => {
             "the rest of these runs is imported; if a call is missing there, look at these records"

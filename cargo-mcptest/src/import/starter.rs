@@ -35,7 +35,7 @@ const LARGEST: usize = 8 << 20;
 const LONGEST: usize = 160_000;
 
 /// The line that a suite begins with.
-const HEAD: &str = "# Written by `cargo mcptest import`; what it demands is what the runs do.\n";
+const HEAD: &str = "# Written by `cargo mcptest import`. It demands what the imported runs do.\n";
 
 /// Whether an import wrote a suite, out of runs that it judges.
 pub(crate) fn is_first_suite(suite: &Suite) -> bool {
@@ -232,7 +232,7 @@ impl Starter {
         if same {
             Ok(text)
         } else {
-            Err("a text of it does not read back as it was written".to_owned())
+            Err("one of its texts changes when YAML is written and read again".to_owned())
         }
     }
 }

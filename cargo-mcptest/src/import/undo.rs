@@ -41,7 +41,7 @@ const OTHER_SUITE: &str = "is a recording of another suite too";
 const OTHER_FILE: &str = "was imported from another file";
 const OTHER_AGENTS: &str = "has other agents";
 const RECORDINGS: &str = "has recordings left";
-const UNCLAIMED: &str = "lies beside recordings that no suite asks for: the entry of another import may not be in it yet";
+const UNCLAIMED: &str = "is beside recordings that no suite asks for: the entry of another import may still be missing in it";
 const CHANGED_SUITE: &str =
     "is not the one that this import proposes: it was there before, or was changed since";
 

@@ -86,7 +86,7 @@ impl<'w> Writing<'w> {
         }
         if let Some(who) = first_and_more(&doubtful) {
             self.done.reports.note(&format!(
-                "every run of {who} looks bad: what the first suite asks of them may be bad behaviour too"
+                "every run of {who} looks bad: the first suite may demand bad behaviour"
             ));
         }
         if let Some(who) = first_and_more(&large) {
@@ -161,7 +161,7 @@ impl<'w> Writing<'w> {
         let of_suite = self.of_suite(name);
         if of_suite.is_some_and(|agent| !names::asks(agent, group) && !group.by_task) {
             let note = format!(
-                "the suite asks `{}` something else than these runs: they are stale, and their cases fail",
+                "the suite has another prompt for `{}` than these runs: the runs are stale, and their cases fail",
                 name.agent
             );
             self.done.reports.note(&note);
@@ -182,7 +182,7 @@ impl<'w> Writing<'w> {
             }
             if known.is_some() {
                 let detail = format!("`{}` has a run with the identifier `{id}`", name.agent);
-                let reason = "is here already with another content";
+                let reason = "is here already with different content";
                 self.done.reports.lose(reason, &place, &detail);
                 continue;
             }
@@ -216,7 +216,7 @@ impl<'w> Writing<'w> {
         let reports = &mut self.done.reports;
         if let Some(suite) = self.neighbours.suite(&name.stem) {
             let detail = format!(
-                "the recordings of `{}` are those of `{suite}` too",
+                "the recordings of `{}` also belong to `{suite}`",
                 name.agent
             );
             reports.lose("would change another suite", place, &detail);
@@ -310,7 +310,7 @@ impl<'w> Writing<'w> {
             run["imported"]["user_prompt"] = own.into();
             self.done
                 .reports
-                .note("runs of a task with another prompt than its first run: the recordings have the first prompt, and keep their own beside it");
+                .note("runs of a task with another prompt than its first run: their recordings have the prompt of the first run, and keep their own prompt under `imported`");
         }
     }
 }

@@ -40,7 +40,7 @@ const FORMAT: &str = "init/1.0";
 pub(crate) struct Init {
     #[command(flatten)]
     selection: Selection,
-    /// Use the standard test harness and the attribute `#[mcptest::suite]`, instead of a runner of our own.
+    /// Use the standard test harness and the attribute `#[mcptest::suite]`, instead of the harness's own runner.
     #[arg(long = "macro")]
     by_macro: bool,
     /// Use the harness in this folder, instead of the published one.
@@ -208,10 +208,10 @@ fn found(dependency: &str, package: &FoundPackage) -> Result<(), Failure> {
     let said = String::from_utf8_lossy(&resolved.stderr);
     let said = said.trim().trim_start_matches("error: ");
     Err(Failure::new(format!(
-        "cargo cannot resolve the package with `{dependency}`, so the next `cargo test` could not be green; nothing is changed. It says: {said}"
+        "cargo cannot resolve the package with `{dependency}`, so the next `cargo test` would fail; nothing is changed. Cargo says: {said}"
     ))
     .help(
-        "where it is not published, depend on a clone of it: `cargo mcptest init --path <its folder mcptest-harness>`",
+        "if mcptest-harness is not published yet, use a clone: `cargo mcptest init --path <the folder mcptest-harness of the clone>`",
     ))
 }
 

@@ -94,15 +94,16 @@ impl InitPlan {
         for ((name, text), what) in [
             (
                 SUITE,
-                "what was asked of an agent, and what must hold of every run",
+                "what the agent was asked, and what every run must fulfil",
             ),
-            (RECORDING, "a run of it"),
+            (RECORDING, "a recorded run of this agent"),
         ] {
             let path = root.join(name);
             if package.folder.join(&path).exists() {
                 return Err(
-                    Failure::new(format!("`{}` is there already", shown_path(&path)))
-                        .help("move it away: the first suite has a recording of that name"),
+                    Failure::new(format!("`{}` is there already", shown_path(&path))).help(
+                        "move this file away: the first agent test needs a file of this name",
+                    ),
                 );
             }
             self.step(Did::Wrote, shown_path(&path), what);
@@ -127,10 +128,8 @@ impl InitPlan {
             !declared && !package.folder.join(source(name)).exists() && !folder.exists()
         };
         let Some(name) = TARGETS.iter().find(free) else {
-            return Err(
-                Failure::new("the names that a test target would get are all taken")
-                    .help("write `mcptest::main!();` into a test target with `harness = false`"),
-            );
+            return Err(Failure::new("all names for a new test target are taken")
+                .help("write `mcptest::main!();` into a test target with `harness = false`"));
         };
         let (text, what) = if by_macro {
             (

@@ -11,8 +11,8 @@ use crate::failure::Failure;
 const PACKAGES: [&str; 3] = ["mcptest-harness", "mcptest-suite", "mcptest-trace"];
 
 /// What the proposal buys.
-pub(super) const WHY: &str = "It compiles the harness optimised in the tests' build: judging is quicker the more runs there are, and what is \
-your own is built as before.";
+pub(super) const WHY: &str = "It optimises the harness in the tests' build, so many runs are judged faster; your \
+own code is built as before.";
 
 /// The lines that a workspace's manifest lacks; `None` where it says something of the harness already.
 pub(super) fn proposed(workspace: &Path) -> Result<Option<String>, Failure> {

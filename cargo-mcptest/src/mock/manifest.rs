@@ -61,7 +61,7 @@ impl MockManifest {
         let shown = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|error| {
             Failure::new(format!("`{shown}` cannot be read: {error}"))
-                .help("say with `--tools-from` where the tools and their answers are")
+                .help("name the file of the tools and their answers with `--tools-from`")
         })?;
         Self::parse(&Source::new(path, shown, text)).map_err(Failure::new)
     }
@@ -105,7 +105,7 @@ fn of(tree: &Node, problems: &mut Problems) -> Option<MockManifest> {
         if name.is_some_and(|name| !names.insert(name)) {
             let problem =
                 Diagnostic::at(name_span(node), "there is another tool of this name above");
-            problems.push(problem.help("put the answers of both into one"));
+            problems.push(problem.help("put the answers of both tools into one tool"));
         }
     }
     let tools = nodes
@@ -234,7 +234,7 @@ fn takes(node: Option<&Node>, problems: &mut Problems) -> Option<Takes> {
     let Some(keywords) = schema.as_object_mut() else {
         let problem = Diagnostic::at(span, "expected a JSON Schema of an object");
         problems
-            .push(problem.help("write what the tool takes, as `{ type: object, properties: … }`"));
+            .push(problem.help("write the schema of the tool's arguments, for example `{ type: object, properties: … }`"));
         return None;
     };
     let of_type = keywords.entry("type").or_insert_with(|| "object".into());
@@ -263,9 +263,9 @@ fn answers(items: &[Node], problems: &mut Problems) -> Vec<Option<MockAnswer>> {
     let mut last = false;
     for item in items {
         if last {
-            let problem = Diagnostic::at(item.span, "no call comes to this answer");
+            let problem = Diagnostic::at(item.span, "no call gets this answer");
             problems.push(problem.help(
-                "the one before it has no `when:` and is for every call; move that one to the end",
+                "the answer before it has no `when:`, so it answers every call; move that answer to the end",
             ));
         }
         answers.push(answer(item, problems));
@@ -283,7 +283,8 @@ fn answer(node: &Node, problems: &mut Problems) -> Option<MockAnswer> {
             let span = node.get("when").map_or(node.span, |when| when.span);
             let problem = Diagnostic::at(span, "expected the arguments that this answer is for");
             problems.push(
-                problem.help("write `when: { name: value }`, or leave it out for every call"),
+                problem
+                    .help("write `when: { name: value }`, or remove `when:` to answer every call"),
             );
             return None;
         }
@@ -306,7 +307,7 @@ fn says(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Says> {
     };
     if let Some(second) = second {
         let message = format!(
-            "an answer has one of `text`, `result`, `error`, `content`, and here `{}` too",
+            "an answer has only one of `text`, `result`, `error`, `content`, and this one has `{}` too",
             second.key
         );
         problems.push(
@@ -328,7 +329,7 @@ fn says(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Says> {
         "result" => Some(Says::Result(template)),
         "content" => {
             if let Err(error) = serde_json::from_value::<Vec<ContentBlock>>(value) {
-                let message = format!("these are no blocks of content of MCP: {error}");
+                let message = format!("these are no content blocks of MCP: {error}");
                 let problem = Diagnostic::at(entry.value.span, message);
                 problems.push(problem.help("a block of text is `{ type: text, text: … }`"));
                 return None;
@@ -362,9 +363,9 @@ fn check_condition(
     for (name, value) in when.iter().filter(|(_, value)| !value.is_object()) {
         let schema = &schema["properties"][name];
         if schema.is_object() && compiled(schema).is_ok_and(|schema| !schema.is_valid(value)) {
-            let message = format!("no call comes to an answer: `{name}` is never {value}");
+            let message = format!("no call gets this answer: `{name}` is never {value}");
             let problem = Diagnostic::at(name_span(node), message);
-            problems.push(problem.help("write in `when:` what `inputSchema` takes"));
+            problems.push(problem.help("write a value in `when:` that `inputSchema` allows"));
         }
     }
 }
@@ -380,7 +381,7 @@ fn check_names(node: &Node, answers: &[MockAnswer], known: &[&str], problems: &m
                 continue;
             }
             let message =
-                format!("an answer speaks of the argument `{name}`, which the tool does not take");
+                format!("an answer uses the argument `{name}`, which the tool does not have");
             let problem = Diagnostic::at(name_span(node), message);
             problems.push(match nearest(name, known.iter().copied()) {
                 Some(_) => did_you_mean(problem, name, known.iter().copied(), "arguments"),

@@ -29,7 +29,7 @@ use server::{MockServer, MockTools};
 ///
 /// Example: `cargo mcptest mock --tools-from tools.yml`
 ///
-/// With such a server an agent can be tried or recorded without the real tools. The file lists the tools as MCP's
+/// With this server, you can try or record an agent without the real tools. The file lists the tools as MCP's
 /// `tools/list` does, each with its answers:
 ///
 /// ```yaml
@@ -46,9 +46,9 @@ pub(crate) struct Mock {
     /// The tools and their answers, in YAML or JSON.
     #[arg(long, value_name = "FILE")]
     tools_from: Option<PathBuf>,
-    /// A recording, in the place of a file of tools: the server lists the tools that the recorded one listed, and answers
-    /// each recorded call as that one did, equal calls in their order. Another call is an error that shows the
-    /// nearest recorded one.
+    /// A recording, instead of a file of tools: the server lists the tools that the recorded server listed, and answers
+    /// each recorded call as the recorded server did, equal calls in their order. Any other call is an error that shows the
+    /// nearest recorded call.
     #[arg(
         long,
         value_name = "FILE",
@@ -56,10 +56,10 @@ pub(crate) struct Mock {
         required_unless_present = "tools_from"
     )]
     from_cassette: Option<PathBuf>,
-    /// The server, where the recording has several.
+    /// The server, if the recording has several servers.
     #[arg(long, value_name = "NAME", requires = "from_cassette")]
     server: Option<String>,
-    /// The run, from 1, where the file holds several.
+    /// The number of the run, from 1, if the file holds several runs.
     #[arg(long, value_name = "NUMBER", requires = "from_cassette")]
     run: Option<usize>,
     /// What goes wrong with each tool call: `none`, `hang` or `wedged` (no answer ever), `slow:<ms>`, `recover-after:<n>`
@@ -81,8 +81,8 @@ impl Mock {
                 MockTools::Recorded(recorded::server(file, self.run, self.server.as_deref())?)
             }
             (None, None) => {
-                return Err(Failure::new("nothing says the tools")
-                    .help("say `--tools-from` or `--from-cassette`"));
+                return Err(Failure::new("the mock server has no tools")
+                    .help("give `--tools-from` or `--from-cassette`"));
             }
         };
         let server = MockServer::new(tools, self.fault);

@@ -17,7 +17,7 @@ pub(super) fn server(
     let shown = file.display();
     let text = std::fs::read_to_string(file).map_err(|error| {
         Failure::new(format!("`{shown}` cannot be read: {error}"))
-            .help("say with `--from-cassette` the file of a recorded run")
+            .help("name the file of a recorded run with `--from-cassette`")
     })?;
     let runs =
         runs(&text).map_err(|error| Failure::new(format!("`{shown}` is no recording: {error}")))?;
@@ -25,9 +25,8 @@ pub(super) fn server(
         (None, 1) => 0,
         (None, many) => {
             let many = counted(many, "run");
-            return Err(
-                Failure::new(format!("`{shown}` holds {many}")).help("say which one: `--run 1`")
-            );
+            return Err(Failure::new(format!("`{shown}` holds {many}"))
+                .help("choose one, for example `--run 1`"));
         }
         (Some(run), many) if run == 0 || run > many => {
             let many = counted(many, "run");
@@ -42,7 +41,7 @@ pub(super) fn server(
     ServerPlayer::of(&recording, name).map_err(|error| {
         let failure = Failure::new(format!("`{shown}`: {error}"));
         match error {
-            ServerPlayerError::Several(_) => failure.help("say which one: `--server NAME`"),
+            ServerPlayerError::Several(_) => failure.help("choose one with `--server NAME`"),
             _ => failure,
         }
     })

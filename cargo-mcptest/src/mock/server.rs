@@ -249,7 +249,7 @@ fn answered(tool: &MockTool, arguments: Map<String, Value>, call: u64) -> CallTo
         Says::Content(_) => match serde_json::from_value(said) {
             Ok(blocks) => CallToolResult::success(blocks),
             Err(wrong) => error(format!(
-                "the mock of `{}` made no blocks of content of these arguments: {wrong}",
+                "the mock of `{}` has an answer for these arguments that is no MCP content: {wrong}",
                 tool.tool.name
             )),
         },

@@ -166,7 +166,7 @@ impl Placeholder {
         };
         if path.is_empty() || path.iter().any(String::is_empty) {
             return Err(format!(
-                "`{{{{ {name} }}}}` says nothing of a call; known are `{{{{ args.<name> }}}}` and `{{{{ call }}}}`"
+                "`{{{{ {name} }}}}` is unknown here; known are `{{{{ args.<name> }}}}` and `{{{{ call }}}}`"
             ));
         }
         Ok(Self::Argument(path))
@@ -237,11 +237,11 @@ mod tests {
         for (text, said) in [
             (
                 "{{ arg.id }}",
-                "`{{ arg.id }}` says nothing of a call; known are `{{ args.<name> }}` and `{{ call }}`",
+                "`{{ arg.id }}` is unknown here; known are `{{ args.<name> }}` and `{{ call }}`",
             ),
             (
                 "{{ args. }}",
-                "`{{ args. }}` says nothing of a call; known are `{{ args.<name> }}` and `{{ call }}`",
+                "`{{ args. }}` is unknown here; known are `{{ args.<name> }}` and `{{ call }}`",
             ),
             (
                 "a {{ args.id",

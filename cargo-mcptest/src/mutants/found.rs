@@ -68,7 +68,7 @@ impl<'a> MutantsFound<'a> {
     pub(super) fn new(bench: &'a Bench<'_>, mutated: Mutated) -> Result<Self, Failure> {
         if mutated.mutants.is_empty() {
             return Err(Failure::cannot_tell("there is no run that can be broken")
-                .help("runs whose outcome is failed are left alone; record runs that pass"));
+                .help("the command does not break runs that failed; record runs that pass"));
         }
         let scores = score(
             mutated
@@ -159,7 +159,7 @@ impl<'a> MutantsFound<'a> {
         let harmful = self.scores.harm.count.mutants + self.scores.waste.count.mutants;
         let harmless = self.scores.brittle.mutants;
         let mut text = format!(
-            "{} broken: {} that a suite should notice, {harmless} that it should not mind\n",
+            "{} broken: {} that a suite should notice, {harmless} that it should ignore\n",
             counted(self.runs, "run"),
             counted(harmful, "mutant"),
         );
@@ -193,7 +193,7 @@ impl<'a> MutantsFound<'a> {
             .map(|(gate, count)| format!("{gate} {count}"))
             .collect();
         if !only.is_empty() {
-            text.push_str(&format!("noticed by one gate alone: {}\n", only.join(", ")));
+            text.push_str(&format!("noticed by only one gate: {}\n", only.join(", ")));
         }
         let idle = self.idle();
         if !idle.is_empty() {
@@ -322,7 +322,7 @@ impl<'a> MutantsFound<'a> {
                     Operator::FalseClaim
                         if own().any(|it| bench.agents[it.agent].asks(GateKind::Narrative)) =>
                     {
-                        "`tools:`, with all that there are, or `evidence:` in `narrative`"
+                        "`tools:` with all tools of the agent, or `evidence:` in `narrative`"
                     }
                     _ => operator.suggestion(),
                 },
@@ -381,7 +381,7 @@ fn scored(score: MeanScore, covered: MeanScore) -> String {
     };
     let [all, able] = [score, covered].map(|score| score.count);
     format!(
-        "{}, {} of {} killed; where a gate was green {}, {} of {}",
+        "{}, {} of {} killed; on runs with a green gate {}, {} of {}",
         number(score),
         all.killed,
         all.mutants,

@@ -37,8 +37,8 @@ use judging::Bench;
 ///
 /// Example: `cargo mcptest mutants`
 ///
-/// Each broken run, a mutant, differs from its recording in one way: a call is missing, an argument is another one, the
-/// closing claims more. The score is the share of mutants that turn a gate red. Brittleness is the share of harmless
+/// Each broken run, a mutant, differs from its recording in one way: a call is missing, an argument is changed, the
+/// closing message claims more. The score is the share of mutants that turn a gate red. Brittleness is the share of harmless
 /// changes that turn a gate red. A good suite has a high score and a low brittleness.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_STATUS)]
@@ -47,7 +47,7 @@ pub(crate) struct Mutants {
     filter: Filter,
     #[command(flatten)]
     judging: Judging,
-    /// Use the gates that hold, although other gates are red.
+    /// Use only the green gates, even if other gates are red.
     #[arg(long)]
     only_green: bool,
     /// Fail if the score is lower than this, in percent.
@@ -93,7 +93,7 @@ fn percent(text: &str) -> Result<f64, String> {
     let number = share(text)?;
     if number > 0.0 && number <= 1.0 {
         let meant = short(100.0 * number);
-        return Err(format!("it is a number of percent: write {meant}"));
+        return Err(format!("the number is in percent: write {meant}"));
     }
     Ok(number)
 }
@@ -110,7 +110,7 @@ impl Mutants {
                 "{} red before anything is broken, and a red gate notices nothing",
                 counted_are(bench.red.len(), "gate")
             ))
-            .help("mend them first, or go on with what holds: `--only-green`"));
+            .help("correct them first, or use only the green gates: `--only-green`"));
         }
         let mut options = MutantOptions::default()
             .with_per_operator((!self.all).then_some(self.per_operator))

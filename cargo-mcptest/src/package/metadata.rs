@@ -18,11 +18,11 @@ pub(super) fn read(manifest: Option<&Path>) -> Result<Metadata, Failure> {
     let mut metadata = command.exec().map_err(|error| match error {
         Error::CargoMetadata { stderr } => said(&stderr),
         Error::Io(error) => Failure::new(format!("cargo does not start: {error}"))
-            .help("install the Rust toolchain, or say in `CARGO` where cargo is"),
+            .help("install the Rust toolchain, or set `CARGO` to the path of cargo"),
         error => Failure::new(format!(
-            "what cargo says of the package is not understood: {error}"
+            "the output of `cargo metadata` cannot be read: {error}"
         ))
-        .help("see that cargo and cargo-mcptest are up to date"),
+        .help("update cargo and cargo-mcptest"),
     })?;
     metadata
         .packages
@@ -33,7 +33,7 @@ pub(super) fn read(manifest: Option<&Path>) -> Result<Metadata, Failure> {
 fn said(stderr: &str) -> Failure {
     if stderr.contains("could not find `Cargo.toml`") {
         return Failure::new("there is no package here, nor in any folder above").help(
-            "run it in the folder of a crate, or in one that has a folder `suites`; else say `--manifest-path <path of its Cargo.toml>` or `--suites <folder>`",
+            "run the command in the folder of a crate, or in a folder that has a folder `suites`; or give `--manifest-path <path of a Cargo.toml>` or `--suites <folder>`",
         );
     }
     let stderr = stderr.trim();

@@ -92,7 +92,7 @@ impl Selection {
         if self.suites.is_some() {
             return Err(
                 Failure::new("`--suites` names a folder that belongs to no crate")
-                    .help("leave it out, and run this in the folder of a crate"),
+                    .help("remove `--suites`, and run the command in the folder of a crate"),
             );
         }
         let metadata = self.metadata()?;
@@ -170,7 +170,7 @@ impl Selection {
             if !root.is_dir() {
                 let shown = escape_line(&suites.display().to_string()).into_owned();
                 return Err(Failure::new(format!("there is no folder `{shown}`"))
-                    .help("say the folder that holds the suites, e.g. `--suites suites`"));
+                    .help("give the folder that holds the suites, e.g. `--suites suites`"));
             }
             return Ok(Some(FoundPackage::without_crate(here, suites.clone())));
         }
@@ -297,7 +297,7 @@ impl FoundPackage {
             ));
         }
         failure.help(format!(
-            "of this workspace {} do; say which with `-p`",
+            "of this workspace {} do; choose one with `-p`",
             quoted_list(others.iter().copied())
         ))
     }
@@ -315,7 +315,7 @@ fn several(names: &[&str]) -> Failure {
         "there are several packages here: {}",
         quoted_list(names.iter().copied())
     ))
-    .help("say which with `-p`")
+    .help("choose one with `-p`")
 }
 
 /// What a package's code calls the harness.

@@ -65,7 +65,7 @@ fn several_packages_are_listed() {
     let folder = workspace();
     assert_eq!(
         refused(select(&folder, "Cargo.toml", None)),
-        "error: there are several packages here: `desk`, `shop`\n\nhelp: say which with `-p`"
+        "error: there are several packages here: `desk`, `shop`\n\nhelp: choose one with `-p`"
     );
 }
 
@@ -82,7 +82,7 @@ fn a_package_without_agent_tests_is_told_what_to_do() {
     assert_eq!(
         refused(select(&folder, "plain/Cargo.toml", None)),
         "error: the package `plain` has no folder `suites`, and does not depend on `mcptest-harness`\n\n\
-         help: of this workspace `desk`, `shop` do; say which with `-p`"
+         help: of this workspace `desk`, `shop` do; choose one with `-p`"
     );
     for member in ["desk", "shop"] {
         folder.write(&format!("{member}/Cargo.toml"), package(member, ""));

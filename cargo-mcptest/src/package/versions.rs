@@ -35,7 +35,7 @@ impl Versions {
         let path = workspace.join("Cargo.lock");
         let unreadable = |why: &str| {
             Failure::new(format!("`{}` cannot be read: {why}", path.display()))
-                .help("`cargo generate-lockfile` writes it anew")
+                .help("`cargo generate-lockfile` writes it again")
         };
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
@@ -60,7 +60,7 @@ impl Versions {
             return Ok(());
         }
         Err(Failure::new(format!(
-            "`{}` is locked to {HARNESS} {locked}, and this command judges as {HERE} does",
+            "`{}` is locked to {HARNESS} {locked}, and this command judges like {HERE}",
             escape_line(package)
         ))
         .help(format!(
@@ -175,7 +175,7 @@ dependencies = ["mcptest-harness-more"]
         assert_eq!(
             refused.to_string(),
             format!(
-                "error: `new` is locked to mcptest-harness 0.3.0, and this command judges as {HERE} does\n\n\
+                "error: `new` is locked to mcptest-harness 0.3.0, and this command judges like {HERE}\n\n\
                  help: `cargo install cargo-mcptest --version '~0.3'` installs the command of that version; `--any-version` judges anyway"
             )
         );

@@ -42,8 +42,9 @@ pub(super) fn run(
         .ok()
         .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
         .ok_or_else(|| {
-            Failure::new(format!("`{url}` is no address over HTTP"))
-                .help("write the server's own, as `--url https://example.com/mcp`")
+            Failure::new(format!("`{url}` is no HTTP address")).help(
+                "write the address of the server, for example `--url https://example.com/mcp`",
+            )
         })?;
     // The first in a process wins, and there is no other.
     rustls::crypto::ring::default_provider()
@@ -81,8 +82,11 @@ async fn serve(
     seen: Sender<ExchangeEvent>,
 ) -> Result<(), Failure> {
     let cannot = |error| {
-        Failure::new(format!("`{}` cannot be listened at: {error}", proxy.listen))
-            .help("say a free address of this machine, as `--listen 127.0.0.1:0`")
+        Failure::new(format!(
+            "the address `{}` cannot be opened: {error}",
+            proxy.listen
+        ))
+        .help("give a free address of this machine, for example `--listen 127.0.0.1:0`")
     };
     let listener = TcpListener::bind(&proxy.listen).await.map_err(cannot)?;
     let here = listener.local_addr()?;

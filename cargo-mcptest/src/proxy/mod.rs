@@ -60,7 +60,7 @@ pub(crate) struct Proxy {
     /// The folder of recordings. The run is written to `<AGENT>__<MODEL>/run-N.json` in it.
     #[arg(long, value_name = "FOLDER", default_value = "suites/cassettes")]
     cassettes: PathBuf,
-    /// A regular expression. What it matches is taken out of the recording. May be repeated.
+    /// A regular expression. The command removes its matches from the recording. May be repeated.
     #[arg(long, value_name = "REGEX")]
     redact: Vec<String>,
     /// Keep the values of keys such as `password`, `api_key` and `authorization`, and logins in URLs.

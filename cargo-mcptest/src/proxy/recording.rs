@@ -72,8 +72,11 @@ impl SessionRecording {
             .iter()
             .map(|pattern| Regex::new(pattern))
             .collect();
-        let patterns = patterns
-            .map_err(|error| Failure::new(format!("a pattern to redact is none: {error}")))?;
+        let patterns = patterns.map_err(|error| {
+            Failure::new(format!(
+                "`--redact` has an invalid regular expression: {error}"
+            ))
+        })?;
         let redactor =
             Redactor::new(secrets, patterns).map_err(|error| Failure::new(error.to_string()))?;
         let redactor = redactor.with_shapes();
@@ -183,8 +186,8 @@ impl SessionRecording {
                 more => format!(" and {}", counted(more, "more place")),
             };
             say(&format!(
-                "warning: the run holds what looks like a key, at `{first}`{more}; look at it before you \
-                 commit it, and blank it with `--redact`"
+                "warning: the run holds text that looks like a key, at `{first}`{more}; read the run before you \
+                 commit it, and blank the key with `--redact`"
             ));
         }
         for flaw in &self.flaws {

@@ -110,7 +110,7 @@ impl Listener for Heard {
 
     fn given_up(&mut self, call: CallId) {
         self.news = true;
-        let result = failed("the client gave this call up");
+        let result = failed("the client stopped waiting for this call");
         self.run.tool_failed(call, result);
     }
 
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(result["result"]["content"][0]["text"], answer);
         assert_eq!(
             session.flaws(),
-            ["no JSON at all in 2 messages: what could be told of them is recorded as text"]
+            ["no JSON at all in 2 messages: their readable parts are recorded as text"]
         );
     }
 

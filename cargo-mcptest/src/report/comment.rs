@@ -107,7 +107,7 @@ fn of_cases(cases: &[&CaseResult]) -> Vec<MarkdownBlock> {
     if !green.is_empty() {
         let count = counted(green.len(), "agent");
         blocks.push(MarkdownBlock {
-            head: format!("\n<details><summary>{count} of which no case fails</summary>\n\n{HEAD}"),
+            head: format!("\n<details><summary>{count} without a failed case</summary>\n\n{HEAD}"),
             rows: of(green),
             tail: "\n</details>\n".to_owned(),
         });

@@ -18,12 +18,12 @@ use super::history;
 
 /// What is asked for.
 #[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Pages beside the verdicts")]
+#[command(next_help_heading = "Additional pages")]
 pub(super) struct EvidencePages {
-    /// Add what changed since a git revision, a folder of recordings, or a folder of results, as `compare` says it.
+    /// Add what changed since a git revision, a folder of recordings, or a folder of results, as `compare` shows it.
     #[arg(long, value_name = "BASELINE", group = "sides")]
     baseline: Option<String>,
-    /// Add the same with all arguments of `compare`, which are the rest of the line: `--compare main --all`.
+    /// Like `--baseline`, but the rest of the line is the arguments of `compare`: `--compare main --all`.
     #[arg(
         long,
         value_name = "ARGUMENTS",
@@ -38,10 +38,10 @@ pub(super) struct EvidencePages {
     /// Add the thresholds that `calibrate` suggests.
     #[arg(long)]
     calibrate: bool,
-    /// Add which broken runs the suites notice, as `mutants --only-green` says it.
+    /// Add which broken runs the suites notice, as `mutants --only-green` shows it.
     #[arg(long)]
     mutants: bool,
-    /// How the agents did in the last 20 commits that touched recordings, or in all since a revision.
+    /// Add how the agents did in the last 20 commits that changed recordings, or in all commits since a revision.
     #[arg(long, value_name = "REVISION", num_args = 0..=1, default_missing_value = "")]
     history: Option<String>,
 }

@@ -77,7 +77,7 @@ impl Report {
         if self.evidence.has_pages() && self.format != ReportFormat::Html {
             return Err(
                 Failure::new("`--calibrate`, `--mutants` and `--history` are pages of the HTML report")
-                    .help("the commands `calibrate` and `mutants` have formats of their own; what `--history` shows is in the page alone"),
+                    .help("for another format, use the commands `calibrate` and `mutants`; only the HTML report has `--history`"),
             );
         }
         let is_markdown = self.format == ReportFormat::Markdown;
@@ -85,7 +85,7 @@ impl Report {
             return Err(Failure::new(
                 "`--baseline` is for `--format html` and `--format markdown`",
             )
-            .help("the command `compare` has formats of its own"));
+            .help("for another format, use the command `compare`"));
         }
         if self.comments.is_some() && !is_markdown {
             return Err(Failure::new(

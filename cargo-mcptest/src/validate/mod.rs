@@ -247,7 +247,7 @@ fn recordings(opened: &Opened, mut orphans: Option<&mut Orphans>) -> Vec<SuitePr
         if let Some(near) = near.filter(|_| !orphans::is_recorded(&opened.package.folder, agent)) {
             guessed.push(near.to_owned());
             text.push_str(&format!(
-                "\n\nhelp: `{near}` lies there, which no agent asks for; is it `{stem}`?"
+                "\n\nhelp: no agent asks for the recordings `{near}`; if they belong to this agent, rename them to `{stem}`"
             ));
         }
         SuiteProblem {

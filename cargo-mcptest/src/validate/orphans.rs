@@ -98,7 +98,7 @@ impl Orphans {
             text: format!("orphan: no agent test asks for the {what} {file}\n\nhelp: {help}"),
         };
         let removes = "`cargo mcptest validate --fix` removes it";
-        let pasted = "put its entry into the suite, the import prints it again; or take it back by the same import with `--undo`";
+        let pasted = "put its entry into the suite (the import prints the entry again), or repeat the same import with `--undo`";
         let recordings = self.recordings.iter();
         let recordings = recordings.map(move |file| problem(file, "recording", removes));
         let imported = self.imported.iter();

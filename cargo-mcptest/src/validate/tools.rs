@@ -102,7 +102,7 @@ pub(super) fn unknown(opened: &Opened) -> Vec<SuiteProblem> {
                 let tools = || known.iter().map(String::as_str);
                 let problem = Diagnostic::at(
                     *span,
-                    format!("no recorded run saw or lists the tool `{tool}`"),
+                    format!("no recording calls or lists the tool `{tool}`"),
                 )
                 .note(format!("tools in the recordings: {}", quoted_list(tools())));
                 let problem = match nearest(tool, tools()) {

@@ -131,7 +131,7 @@ pub(crate) fn cross_run_targets_have_no_power() {
     assert!(seen >= 6, "{expected:#}");
     let said = mcptest(&airline(), &["calibrate"]).exits(0);
     assert!(
-        said.stdout.ends_with("no target tells a passed run from a failed run of the same agent here: ask for calls, arguments and results\n\n"),
+        said.stdout.ends_with("no target separates passed runs from failed runs of the same agent here: write gates that check calls, arguments and results\n\n"),
         "{said}"
     );
 }

@@ -48,7 +48,7 @@ fn faults_are_put_in_at_the_servers() {
     let folder = Folder::new().with("suites/desk.yml", without);
     let said = record(&folder, &model(1)).exits(1);
     assert!(
-        said.stdout.contains("faults are put in at MCP servers"),
+        said.stdout.contains("faults are injected at MCP servers"),
         "{said}"
     );
 }
@@ -105,7 +105,8 @@ fn a_budget_is_kept_and_its_price_must_be_known() {
     let folder = Folder::new().with("suites/desk.yml", unknown);
     let said = run(&mut mcptest(&folder, Some(&model(1)), &["record"])).exits(1);
     assert!(
-        said.stdout.contains("what `own-model` costs is not known"),
+        said.stdout
+            .contains("the price of `own-model` is not known"),
         "{said}"
     );
 }

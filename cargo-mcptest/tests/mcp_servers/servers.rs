@@ -85,7 +85,7 @@ fn a_server_that_ends_in_the_middle_leaves_no_run_and_says_why() {
         "{said}"
     );
     assert!(
-        said.stdout.contains("mend the server and record again"),
+        said.stdout.contains("correct the server and record again"),
         "{said}"
     );
     assert!(
@@ -111,7 +111,7 @@ fn two_servers_of_one_variable_do_not_load() {
         shared.replace("servers: [desk, far]", "servers: [desk-2, desk_2]"),
     );
     let said = run(&mut mcptest(&folder, None, &["test"])).exits(101);
-    let told = "would have one variable: MCPTEST_MCP_DESK_2";
+    let told = "would share one variable: MCPTEST_MCP_DESK_2";
     assert!(said.stdout.contains(told), "{said}");
     // The program may stand in the command.
     let text = std::fs::read_to_string(folder.at("suites/desk.yml")).unwrap();

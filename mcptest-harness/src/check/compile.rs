@@ -162,9 +162,9 @@ impl Compiler {
                 self.problems.push(
                     Diagnostic::at(
                         matcher.span(),
-                        format!("`snapshot` cannot stand below `{name}`"),
+                        format!("`snapshot` cannot be inside `{name}`"),
                     )
-                    .help("give it an assertion of its own"),
+                    .help("move the snapshot into its own assertion"),
                 );
             }
             self.no_snapshot_below(name, asks.inner());
@@ -219,7 +219,7 @@ impl Compiler {
             let span = schema.node.at_pointer(&error.pointer).span;
             self.problems.push(
                 Diagnostic::at(span, format!("this JSON Schema does not compile: {}", error.message))
-                    .help("mend the schema; patterns are matched by Rust's `regex` crate: no look-around, no back-references"),
+                    .help("correct the schema; patterns are matched by Rust's `regex` crate: no look-around, no back-references"),
             );
             return None;
         }

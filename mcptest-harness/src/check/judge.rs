@@ -92,7 +92,7 @@ impl Check {
                     let mut details = verdict.details();
                     let all = Value::from(scores.to_vec());
                     details.push(format!(
-                        "the scores of this name are {all}, and each must hold"
+                        "the run has the scores {all} of this name, and each score must hold"
                     ));
                     return CheckOutcome::Fails(Mismatch {
                         found: Found::Value(Cow::Owned(score.clone())),

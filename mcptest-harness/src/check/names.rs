@@ -56,7 +56,7 @@ fn part_of(wanted: &[&str], value: &Value) -> Option<String> {
     if let Some((part, other)) = other {
         let [part, other] = [part, other].map(mcptest_suite::escape_line);
         return Some(format!(
-            "`{part}` is written otherwise in the recording: `{other}`"
+            "the recording spells `{part}` differently: `{other}`"
         ));
     }
     let part = wanted.iter().find_map(|part| {
@@ -69,6 +69,6 @@ fn part_of(wanted: &[&str], value: &Value) -> Option<String> {
         mcptest_suite::escape_line(longer),
     );
     Some(format!(
-        "`contains` looks for parts of names, and `{part}` is a part of `{longer}`; `contains: [{part}]` compares whole names, as `exact` does: `tool_calls[0].name` with `exact: {part}`"
+        "`contains` looks for parts of names, and `{part}` is a part of `{longer}`; to compare whole names, write `contains: [{part}]`, or `tool_calls[0].name` with `exact: {part}`"
     ))
 }

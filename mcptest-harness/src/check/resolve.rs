@@ -276,7 +276,7 @@ fn missing(target: &Target, step: usize, value: &Value) -> Unresolved {
                 let calls = items.iter().filter_map(|item| item["call_index"].as_u64());
                 let calls: BTreeSet<String> = calls.map(|call| format!("[{call}]")).collect();
                 format!(
-                    "it has those of the calls {}",
+                    "it has the results of the calls {}",
                     quoted_list(calls.iter().map(String::as_str))
                 )
             }

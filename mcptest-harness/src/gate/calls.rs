@@ -47,7 +47,7 @@ impl Keyed for CallLimits {
                 "The most tool calls of a run that end in an error. The recording must mark errors and must have a result of each call.",
             )
             .limits("calls.errors")
-            .without("calls that do not say how they ended, so nothing was judged"),
+            .without("calls whose recording does not say if they ended in an error, so nothing was judged"),
         Key::count("max_steps", 1, |limits: &mut Self| &mut limits.max_steps)
             .says("The most model calls of a run. The recording must have the model calls.")
             .limits("calls.steps"),
@@ -99,7 +99,8 @@ fn refuse_unpriced(block: &mut Block<'_, '_>, prices: &Prices, span: Span) {
         if prices.of(id).is_some() {
             continue;
         }
-        let message = format!("what a run costs cannot be told: this suite has no price of `{id}`");
+        let message =
+            format!("the cost of a run cannot be computed: this suite has no price for `{id}`");
         let problem = Diagnostic::at(span, message).help(add_price(id));
         block.problems.push(problem);
     }
@@ -165,7 +166,7 @@ fn unknown_cost(limits: &CallLimits, input: &Input<'_>, run: &Run) -> Option<Str
         UnknownCost::NoPrice(model) => format!("; {}", add_price(model)),
         _ => String::new(),
     };
-    let text = format!("what it cost is not known: {why}{next}");
+    let text = format!("the cost of the run is not known: {why}{next}");
     Some(escape_line(&text).into_owned())
 }
 

@@ -87,7 +87,7 @@ fn findings(cap: &Cap<'_>, runs: &[Run]) -> Vec<Finding> {
         let scope = scope(unknown.len(), all);
         let message = format!("`{key}` cannot be judged{scope}: no {unit} are recorded");
         let help = format!(
-            "record the runs with {}, or take the cap away",
+            "record the runs with {}, or remove the cap",
             cap.recorded_in
         );
         findings.push(found(

@@ -139,7 +139,10 @@ fn adaptive(block: &mut Block<'_, '_>, node: &Node, energy: &mut Energy) -> bool
 fn drift(block: &mut Block<'_, '_>, node: &Node, energy: &mut Energy) -> bool {
     if let Some(written) = written(node) {
         let help = format!("write `drift: {{ threshold: {written} }}`");
-        let problem = Diagnostic::at(node.span, "`drift` has its threshold below it");
+        let problem = Diagnostic::at(
+            node.span,
+            "`drift` must be a mapping that has the threshold",
+        );
         block.problems.push(problem.help(help));
         return false;
     }
@@ -179,7 +182,7 @@ pub(super) fn analysis(
         Some(steps) => steps,
         None if gate.estimate => RunSteps::estimated(&run.trace),
         None => {
-            let asks = "tokens per model call must be recorded in `conversation.steps` (or say `estimate: true`)";
+            let asks = "tokens per model call must be recorded in `conversation.steps` (or write `estimate: true`)";
             return not(asks, "no steps");
         }
     };
@@ -201,14 +204,15 @@ pub(super) fn analysis(
     match analyse(&steps, gate.guard, drift) {
         Err(error) => not("the options must fit the recording", &error.to_string()),
         Ok(analysis) if analysis.baseline == Some(0.0) => {
-            let asks = "the warm-up must have taken tokens, as everything is compared with it";
+            let asks =
+                "the warm-up must have used tokens, because all later steps are compared with it";
             not(asks, "a baseline of 0")
         }
         Ok(Analysis {
             unconfirmed: Some(step),
             ..
         }) => {
-            let asks = "`drift` confirms growth by what the agent says while it lasts";
+            let asks = "`drift` needs texts of the agent during the growth";
             not(
                 asks,
                 &format!("no text in the steps of growth up to step {step}"),

@@ -58,7 +58,7 @@ pub(super) fn no_items(checks: &[Check], of_runs: &[CheckVerdicts]) -> Vec<Strin
     let of_none = checks.filter(|(check, _)| of_runs.iter().all(|run| run.of_none.contains(check)));
     let say = |(_, check): (usize, &Check)| {
         format!(
-            "`{}` leads to no item in any run, so nothing was judged; `exact: []` asks for that",
+            "`{}` leads to no item in any run, so nothing was judged; if the list must be empty, write `exact: []`",
             check.target.text
         )
     };

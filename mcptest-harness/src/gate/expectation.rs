@@ -273,7 +273,7 @@ fn unseen_difference(check: &Check, value: &Value) -> Option<String> {
         return unseen_in(["expected", "found"], [expected, value]);
     }
     check.holds_normalised(value).then(|| {
-        "it would hold, were both normalised alike: in one of the two a letter with its mark is one character, in the other two (`\\u{fc}`, `u\\u{308}`)".to_owned()
+        "the assertion would hold if both texts had the same Unicode normalisation: one text writes a letter with its mark as one character, the other as two (`\\u{fc}`, `u\\u{308}`)".to_owned()
     })
 }
 
@@ -384,7 +384,7 @@ fn evidence(problem: Diagnostic, all: usize, breaches: Vec<Breach>, alike: bool)
         }
     }
     if left_out > 0 && !alike {
-        let text = format!("… what {left_out} more runs show is left out");
+        let text = format!("… {left_out} more runs are left out");
         finding = finding.show(Evidence::Text(text));
     }
     finding

@@ -62,7 +62,10 @@ impl<'a> UnknownTools<'a> {
 
     /// What every run breaks by it.
     pub(super) fn breach(&self) -> Breach {
-        let asks = format!("it may name only tools that the recordings {}", self.say());
+        let asks = format!(
+            "the gate may name only tools that the recordings {}",
+            self.say()
+        );
         let unknown = quoted_list(self.unknown.iter().map(String::as_str));
         Breach::new(Cause::Gate(asks), &unknown)
     }
@@ -113,7 +116,7 @@ pub(super) fn errors_unknown(runs: &[Run]) -> Option<String> {
     let some = unknown.iter().filter(|count| **count > 0).count();
     (results > 0).then(|| {
         format!(
-            "errors unknown in {} ({some} of {} runs): nothing there says `is_error`, so each counts as a success unless it says itself that it failed",
+            "errors unknown in {} ({some} of {} runs): the recording has no `is_error` there, so each result counts as a success unless its text says that the call failed",
             counted(results, "result"),
             runs.len()
         )

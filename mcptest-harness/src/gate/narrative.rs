@@ -227,10 +227,10 @@ fn claims(run: &Run, report: &NarrativeReport, supported: bool) -> Vec<Evidence>
         let is_supported = matches!(claim.verdict, ClaimVerdict::Supported | ClaimVerdict::Read);
         let title = match &claim.verdict {
             ClaimVerdict::Supported => "supported".to_owned(),
-            ClaimVerdict::Read => "supported by what a read returned".to_owned(),
+            ClaimVerdict::Read => "supported by the result of a call that only reads".to_owned(),
             ClaimVerdict::Unsupported => "claimed, but no successful call supports it".to_owned(),
             ClaimVerdict::Unclear(why) if report.strict => {
-                format!("unclear, and `strict` takes it for absent: {why}")
+                format!("unclear, and `strict` counts the claim as absent: {why}")
             }
             ClaimVerdict::Unclear(why) => format!("unclear, and not counted: {why}"),
             ClaimVerdict::ArgMismatch { claimed, recorded } => format!(
@@ -302,7 +302,7 @@ fn shown(title: &str, claim: &Claim, run: &Run) -> String {
     if let Some(line) = &claim.settle {
         let line = truncate(line, 200);
         lines.push(format!(
-            "  `evidence:` settles it, with the tools that do this: `{line}`"
+            "  to decide this, name the tools that do this under `evidence:`: `{line}`"
         ));
     }
     truncate_lines(&lines)

@@ -56,7 +56,7 @@ fn played<'i>(
     run: &Run,
 ) -> Result<&'i PlayedRun, Unplayable> {
     let not_here = || Unplayable {
-        found: "nothing that runs it here".to_owned(),
+        found: "no program or function of the agent".to_owned(),
         details: Vec::new(),
         help: None,
     };
@@ -113,7 +113,7 @@ impl EachRun for PlaybackOptions {
                 report.turned.iter().map(move |line| (*run, line.clone()))
             }));
         if !turned.is_empty() {
-            let title = "what holds for the recording and not for the run that the code made:";
+            let title = "these hold for the recording, but not for the played run:";
             evidence.push(listed(title, &turned, input, "- "));
         }
         let played = |run: usize| played(self, input, &input.runs[run]).ok();
@@ -142,7 +142,7 @@ impl EachRun for PlaybackOptions {
             .filter(|_| broken.iter().any(|(_, report)| !report.passed()))
         {
             evidence.push(Evidence::Text(format!(
-                "where the change was not meant, mend the code; where it was meant, record anew: MCPTEST_RECORD=all {}",
+                "if you did not want this change, correct the code; if you wanted it, record the runs again: MCPTEST_RECORD=all {}",
                 player.command()
             )));
         }

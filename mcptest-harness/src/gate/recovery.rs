@@ -156,10 +156,9 @@ impl Recovery {
             breaches.push(Breach::new(Cause::Gate(asks), &took));
         }
         if self.require_clean_timeout && !report.clean_timeout {
-            let asks =
-                "`require_clean_timeout` asks that every hang is noticed within `max_detection_ms`";
+            let asks = "`require_clean_timeout` means that every hang must be noticed within `max_detection_ms`";
             let asks = Cause::Gate(asks.to_owned());
-            breaches.push(Breach::new(asks, "a hang nobody noticed"));
+            breaches.push(Breach::new(asks, "a hang that was not noticed"));
         }
         breaches
     }
@@ -174,7 +173,7 @@ impl Recovery {
 }
 
 /// What allows a run without a fault.
-const OR_SAY: &str = " (or say `allow_unexercised: true`)";
+const OR_SAY: &str = " (or write `allow_unexercised: true`)";
 
 /// The first thing that says the run did not meet the faults it was meant to meet. `unless`: what
 /// allows it.
@@ -213,7 +212,7 @@ pub(super) fn silent_faults(
         let tool = fault.tool.as_deref();
         let called = |run: &Run| tool.is_none_or(|tool| run.calls_of(tool).next().is_some());
         let found = if runs.iter().any(called) {
-            "no call that it hit"
+            "no call that the fault hit"
         } else {
             "no call of its tool in any run"
         };
@@ -256,7 +255,7 @@ fn calls<'a>(run: &'a Run, report: &'a RecoveryReport) -> impl Iterator<Item = S
                     "   <- succeeded although the fault must have hit it".to_owned()
                 }
                 None if report.unplanned.contains(&index) => {
-                    "   <- marked as hit, but by no fault of this plan".to_owned()
+                    "   <- marked as hit, but not by a fault of this agent".to_owned()
                 }
                 None => String::new(),
             };

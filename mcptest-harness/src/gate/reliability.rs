@@ -62,7 +62,8 @@ fn outcomes() -> Value {
 }
 
 impl Options for Reliability {
-    const SAYS: &'static str = "How often runs pass, and how exactly these runs tell it. Default: reliability.passhat_k >= 100.";
+    const SAYS: &'static str =
+        "How often runs pass, and how exact this number is. Default: reliability.passhat_k >= 100.";
 
     const EXAMPLE: &'static str = "reliability: { outcome: recorded }";
 
@@ -115,7 +116,7 @@ impl Keyed for Reliability {
                 read: half_width,
             },
         )
-        .says("How exactly the pass rate must be known: `5` means 5 percent more or less. The gate fails if there are too few runs for that."),
+        .says("How exactly the pass rate must be known: `5` means 5 percentage points more or less. The gate fails if there are too few runs for that."),
         MIN_SCORE,
         MAX_SCORE,
     ];
@@ -163,15 +164,16 @@ fn half_width(block: &mut Block<'_, '_>, node: &Node, gate: &mut Reliability) ->
     };
     gate.half_width = Some(percent);
     let message = if percent >= WIDEST {
-        "every pass rate is known to 50 percent up or down, after one run"
+        "a half-width of 50 percent asks for nothing: one run is enough for it"
     } else if percent > 0.0 {
         return true;
     } else {
         "a half-width of 0 percent would need infinitely many runs"
     };
     block.problems.push(
-        Diagnostic::at(node.span, message)
-            .help("say how exactly the pass rate must be known, in percent: `half_width: 5`"),
+        Diagnostic::at(node.span, message).help(
+            "write how exactly the pass rate must be known, in percent, e.g. `half_width: 5`",
+        ),
     );
     false
 }
@@ -186,7 +188,7 @@ fn no_expect(expects: Expects, span: Span) -> Diagnostic {
         format!("`reliability` counts the runs whose `expect:` holds, and {why}"),
     )
     .help(
-        "add `expect:`, or say `outcome: recorded`, or name per-run gates: `outcome: [trajectory]`",
+        "add `expect:`, or write `outcome: recorded`, or name gates that judge run by run: `outcome: [trajectory]`",
     )
 }
 
@@ -228,14 +230,14 @@ fn successes(node: &Node, agent: &DeclaredAgent<'_>, problems: &mut Problems) ->
             ("recorded", _) => problems.push(
                 Diagnostic::at(
                     word.span,
-                    "`recorded` stands alone: it replaces every judgement",
+                    "`recorded` cannot be combined: it replaces every other outcome",
                 )
                 .help("write `outcome: recorded`, or leave it out here"),
             ),
             (name, None) if name.starts_with("scores.") => problems.push(
                 Diagnostic::at(
                     word.span,
-                    format!("`{name}` stands alone: it replaces every judgement"),
+                    format!("`{name}` cannot be combined: it replaces every other outcome"),
                 )
                 .help(format!("write `outcome: {name}`, or leave it out here")),
             ),
@@ -431,8 +433,8 @@ impl Reliability {
             return;
         }
         if let Some(node) = stated.into_iter().flatten().next() {
-            let message = "a threshold of scores is of no use where no score makes a run a pass";
-            let help = "add `outcome: scores.NAME`, or take the threshold away";
+            let message = "`min_score` and `max_score` do nothing if `outcome` is no score";
+            let help = "add `outcome: scores.NAME`, or remove the threshold";
             block
                 .problems
                 .push(Diagnostic::at(node.span, message).help(help));

@@ -96,7 +96,7 @@ impl Keyed for Weights {
         if all.iter().all(|weight| *weight <= 0.0) {
             block.problems.push(
                 Diagnostic::at(block.first(), "with all weights 0 no signal counts")
-                    .note("what no run can decide is no test")
+                    .note("every run gets the same verdict here, so nothing is tested")
                     .help("give at least one signal a weight above 0"),
             );
         }
@@ -185,7 +185,8 @@ impl Session {
                 all.any(|signals| signal(&signals).is_some())
             };
             for (place, _) in runs.iter().enumerate().filter(|(_, run)| !has(run)) {
-                let asks = format!("a score `{name}` is in another run, so each run needs one");
+                let asks =
+                    format!("a score `{name}` is in another run, so each run needs this score");
                 breaches.push(Breach::new(Cause::Gate(asks), "none").in_run(place));
             }
         }
@@ -204,7 +205,10 @@ const SIGNALS: [Signal; 4] = [
 
 /// A score that is named like a signal and is none.
 fn off_the_scale(score: &Score) -> Breach {
-    let asks = format!("a score `{}` is a signal, from 0 to 1", score.name);
+    let asks = format!(
+        "a score named `{}` is a signal, and must be from 0 to 1",
+        score.name
+    );
     let found = format!("{} by `{}`", score.value, escape_line(&score.by));
     Breach::new(Cause::Gate(asks), &found)
 }

@@ -90,9 +90,9 @@ impl Criterion for Snapshot {
         for (target, _) in self.redact.iter().zip(used).filter(|(_, used)| !used) {
             let problem = Diagnostic::at(
                 target.span,
-                format!("`{}` blanks nothing of any run's outline", target.text),
+                format!("the path `{}` blanks nothing in the outline of any run", target.text),
             )
-            .help("mend the path, or remove it: the outline has calls, arguments, errors and the stop reason");
+            .help("correct the path, or remove it: the outline has calls, arguments, errors and the stop reason");
             findings.push(Finding::new(problem));
         }
         let mut notes = Vec::new();
@@ -134,7 +134,7 @@ fn unlisted(input: &Input<'_>, runs: &[usize]) -> Option<Finding> {
     );
     let problem = Diagnostic::at(input.declared.span, message)
         .note(named("not listed in", input.runs, runs))
-        .help("record the runs again with what lists the tools (`tools` in the cassette), or take `tools: true` away");
+        .help("record the runs again with a recorder that lists the tools (`tools` in the cassette), or remove `tools: true`");
     (!runs.is_empty()).then(|| Finding::new(problem))
 }
 

@@ -93,7 +93,7 @@ impl Keyed for Stability {
         if let Some(runs) = block.agent.runs.filter(|runs| runs.value < 2) {
             let mut problem = Diagnostic::new("`stability` needs at least 2 runs")
                 .label(block.span, "compares runs with each other")
-                .help("record more runs and say so with `runs: 5`, or remove the gate");
+                .help("record more runs and write e.g. `runs: 5`, or remove the gate");
             if runs.span != Span::default() {
                 problem = problem.also(runs.span, "one run has no variance");
             }
@@ -103,7 +103,7 @@ impl Keyed for Stability {
         if let Some(node) = block.at(&TURNS_KEY)
             && !dimensions.has(SubScore::ResponseConsistency)
         {
-            let message = "`turns` does nothing where `response_consistency` does not count";
+            let message = "`turns` does nothing if `response_consistency` does not count";
             block.problems.push(
                 Diagnostic::at(node.span, message)
                     .help("add `response_consistency` to `dimensions`, or remove `turns`"),
@@ -215,7 +215,7 @@ impl AllRuns for Stability {
             return Vec::new();
         }
         vec![format!(
-            "judged on nothing, and so 1: {}",
+            "no data, so the score is 1: {}",
             of_nothing.join(", ")
         )]
     }
@@ -244,7 +244,10 @@ fn vacuous(runs: &[Run], options: StabilityOptions) -> Vec<Breach> {
     } else {
         let needs: BTreeSet<&str> = options.dimensions.iter().map(needs).collect();
         let needs: Vec<&str> = needs.into_iter().collect();
-        format!("what counts needs {} in every run", needs.join(" or "))
+        format!(
+            "the sub-scores that count need {} in every run",
+            needs.join(" or ")
+        )
     };
     let breaches = empty.map(|(index, _)| {
         let found = "none, so nothing was judged";
@@ -289,7 +292,7 @@ fn below_floors(across: &StabilityAcross, run: usize) -> impl Iterator<Item = Br
         .into_iter()
         .filter_map(move |flag| {
             let place = SUB_SCORES.iter().position(|name| *name == flag)?;
-            let asks = format!("its floor asks for `{flag}` >= {}", floors[place]);
+            let asks = format!("the floor asks for `{flag}` >= {}", floors[place]);
             Some(Breach::new(
                 Cause::Gate(asks),
                 &format!("{:.4}", scores[place]),
@@ -333,7 +336,7 @@ fn evidence(across: &StabilityAcross, runs: &[Run], options: StabilityOptions) -
         report.score(sub_score),
     );
     if options.dimensions != Dimensions::ALL {
-        legend += "\n() does not count, as `dimensions` says";
+        legend += "\nscores in () do not count, because `dimensions` does not name them";
     }
     let alike = format!(
         "between the runs: tool_sequence_similarity {:.2}, argument_consistency {:.2}, early_divergence {}",
@@ -370,7 +373,7 @@ fn reason(sub_score: SubScore, trace: &Trace, options: &StabilityOptions) -> Str
             let lengths: Vec<usize> = assistant.map(|turn| turn.content.chars().count()).collect();
             let (least, most) = (lengths.iter().min(), lengths.iter().max());
             format!(
-                "the {} assistant turns swing from {} to {} characters",
+                "the lengths of the {} assistant turns vary from {} to {} characters",
                 lengths.len(),
                 least.copied().unwrap_or_default(),
                 most.copied().unwrap_or_default()
@@ -407,7 +410,7 @@ fn reason(sub_score: SubScore, trace: &Trace, options: &StabilityOptions) -> Str
             match distinct {
                 0 => spent,
                 distinct => format!(
-                    "{spent}, {} each ({} is par)",
+                    "{spent}, {} each ({} is normal)",
                     thousands(tokens / distinct),
                     options.tokens_per_useful_call
                 ),

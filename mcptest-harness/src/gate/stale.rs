@@ -95,12 +95,12 @@ fn other_agent(agent: &Agent, runs: &[Run]) -> Option<Finding> {
     let differing = places(runs, |run| recorded(run).is_some());
     let other = recorded(&runs[*differing.first()?])?;
     let message = format!(
-        "recorded of another agent, `{}`{}",
+        "recorded for another agent, `{}`{}",
         mcptest_suite::escape_line(&other),
         scope(differing.len(), runs.len())
     );
     let problem = Diagnostic::new(message)
-        .label(name.span, "the suite names this one")
+        .label(name.span, "the suite names this agent")
         .note(named("recorded in", runs, &differing))
         .help("put this agent's own recordings there; if the agent was renamed, change `agent_name` in them");
     Some(Finding::new(problem))
@@ -185,7 +185,7 @@ fn other_mark(plan: &FaultPlan, run: &Run) -> Option<String> {
         .filter(|hit| hit.evidence == HitEvidence::AnsweredLate);
     let hit = late.find(|hit| marked(hit.call_index))?;
     Some(format!(
-        "`tool_calls[{}]` was struck by `{}`, which only delays it now",
+        "`tool_calls[{}]` was hit by the fault `{}`, which only delays the call now",
         hit.call_index, hit.fault
     ))
 }

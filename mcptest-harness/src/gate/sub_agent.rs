@@ -26,11 +26,11 @@ impl SubAgent {
             return block.problems.words(node).map(Self);
         }
         let message = format!(
-            "{} judges more than calls, so it takes no `agent`",
+            "{} judges more than calls, so it cannot have `agent`",
             kind.quoted()
         );
         let all = quoted_list(judging_calls().map(GateKind::name));
-        let help = format!("take it away; gates that judge calls take it: {all}");
+        let help = format!("remove `agent`; only gates that judge calls can have it: {all}");
         let problem = Diagnostic::at(node.span, message).help(help);
         block.problems.push(problem);
         None
@@ -46,7 +46,7 @@ impl SubAgent {
     pub(super) fn note(&self, runs: &[Run]) -> Option<String> {
         let idle = places(runs, |run| !self.called_in(run));
         let name = escape_line(&self.0.value);
-        let said = format!("the sub-agent `{name}` made no call, so none was judged, in");
+        let said = format!("the sub-agent `{name}` made no call, so nothing was judged, in");
         (!idle.is_empty() && idle.len() < runs.len()).then(|| named(&said, runs, &idle))
     }
 
@@ -59,7 +59,7 @@ impl SubAgent {
         Some(Finding::new(match nearest(&self.0.value, names.clone()) {
             Some(near) => problem.help(format!("did you mean `{near}`?")),
             None if known.is_empty() => {
-                problem.help("take `agent` away: these recordings know of no sub-agent")
+                problem.help("remove `agent`: these recordings name no sub-agent")
             }
             None => problem.help(format!("name one of them: {}", quoted_list(names))),
         }))
@@ -75,7 +75,7 @@ impl SubAgent {
         let name = escape_line(&self.0.value);
         let known = known(runs);
         let which = match known.as_slice() {
-            [] => "no call names one (`agent_id`)".to_owned(),
+            [] => "no call names a sub-agent (`agent_id`)".to_owned(),
             known => format!(
                 "the runs have {}",
                 quoted_list(known.iter().map(String::as_str))

@@ -202,7 +202,7 @@ fn without_plan(block: &mut Block<'_, '_>) -> bool {
         let message = format!("`{there}` does nothing without `{need}`");
         let problem = Diagnostic::at(node.span, message);
         block.problems.push(problem.help(format!(
-            "add `{need}`, or leave `{there}` out and let `forbid` stand alone"
+            "add `{need}`, or remove `{there}` and keep only `forbid`"
         )));
     }
     false
@@ -224,8 +224,8 @@ fn close(plan: &mut Plan, block: &mut Block<'_, '_>, whole: bool) -> bool {
     }
     let problem = Diagnostic::at(node.span, "this list of expected calls is empty");
     block.problems.push(problem.help(
-        "add a call, or write `{ over: writes, mode: strict, calls: [] }` where nothing may be \
-         changed; the gate `calls: { max: 0 }` asks for no call at all",
+        "add a call, or write `{ over: writes, mode: strict, calls: [] }` if the run may change \
+         nothing; if the run may make no call at all, use the gate `calls: { max: 0 }`",
     ));
     false
 }
@@ -234,8 +234,9 @@ fn close(plan: &mut Plan, block: &mut Block<'_, '_>, whole: bool) -> bool {
 fn refuse_allow(mode: MatchMode, block: &mut Block<'_, '_>) {
     if let Some(node) = block.at(&ALLOW) {
         let mode = mode.as_str();
-        let message =
-            format!("`allow` does nothing under `mode: {mode}`, which lets no other call be made");
+        let message = format!(
+            "`allow` does nothing with `mode: {mode}`, because this mode allows no other call"
+        );
         let problem = Diagnostic::at(node.span, message);
         let open = "use `subsequence`, `unordered` or `superset`, or leave `allow` out";
         block.problems.push(problem.help(open));
@@ -268,9 +269,10 @@ fn contradictions(plan: &Plan, block: &mut Block<'_, '_>) {
                 pattern.value.as_str(),
                 call.name
             );
-            block
-                .problems
-                .push(Diagnostic::at(pattern.span, message).help("expect the call, or forbid it"));
+            block.problems.push(
+                Diagnostic::at(pattern.span, message)
+                    .help("remove the call from `calls`, or the tool from `forbid`"),
+            );
         }
     }
     for pattern in &allow {
@@ -284,7 +286,7 @@ fn contradictions(plan: &Plan, block: &mut Block<'_, '_>) {
             (message, "name tools, or leave `allow` out")
         } else if let Some(other) = forbid.iter().find(covers) {
             let message = format!("`{}` forbids the allowed `{allowed}`", other.value.as_str());
-            (message, "allow the tool, or forbid it")
+            (message, "remove the tool from `allow` or from `forbid`")
         } else {
             continue;
         };
@@ -334,7 +336,7 @@ impl EachRun for Plan {
         let none_told = traces.all(|trace| trace.tool_calls.iter().all(|call| call.step.is_none()));
         let some_could = runs.iter().any(|run| run.trace.tool_calls.len() > 1);
         (self.parallel_unordered && none_told && some_could).then(|| {
-            "no run says which of its calls were made together (`step` of a call), so `parallel: unordered` changes nothing: their recorded order counts".to_owned()
+            "no recording says which calls were made together (`step` of a call), so `parallel: unordered` changes nothing: the recorded order counts".to_owned()
         })
     }
 

@@ -170,7 +170,10 @@ fn argument(block: &mut Block<'_, '_>, node: &Node, edge: &mut Dependency) -> bo
     };
     let is_key = |segment: &Segment| matches!(segment, Segment::Key(_));
     if !path.segments.iter().all(is_key) {
-        let message = format!("`{}` is no argument: only keys lead to one", path.text);
+        let message = format!(
+            "`{}` is no path to an argument: the path may have only keys",
+            path.text
+        );
         block.problems.push(
             Diagnostic::at(node.span, message)
                 .help("write e.g. `arg: url`, or `arg: page.cursor` for a key of an object"),

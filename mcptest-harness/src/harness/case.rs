@@ -260,7 +260,7 @@ fn undemanding(agent: &Agent, context: &Context) -> Option<String> {
     let asks = agent.asks_something();
     let check = agent.checks.first().filter(|_| !asks && !context.checked)?;
     Some(format!(
-        "all that is asked is the check `{}`, and none is registered here",
+        "this agent asks only for the check `{}`, and no check of this name is registered here",
         check.name.value
     ))
 }

@@ -149,7 +149,7 @@ fn files(crate_dir: &Path, root: &Path) -> Vec<Result<SuiteFile, String>> {
                 });
                 let reason = error.io_error().map_or(String::new(), ToString::to_string);
                 Err(format!(
-                    "error: `{path}` cannot be read: {reason}\n\nhelp: mend or remove it"
+                    "error: `{path}` cannot be read: {reason}\n\nhelp: correct or remove it"
                 ))
             }
         };

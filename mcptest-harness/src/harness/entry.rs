@@ -102,7 +102,7 @@ pub fn run_case(case: &MacroCase<'_>) -> Result<(), Shown> {
 /// A case that nothing here can decide is no pass.
 fn undecided(reason: &str, context: &Context) -> String {
     format!(
-        "error: not judged: {}\n\nhelp: a test with `mcptest::main!()` lists such a case as ignored; here, say `skip:` in the suite\n\n{}",
+        "error: not judged: {}\n\nhelp: a test with `mcptest::main!()` lists such a case as ignored; here, write `skip:` in the suite\n\n{}",
         mcptest_suite::escape_line(reason),
         rerun_line(&context.rerun())
     )

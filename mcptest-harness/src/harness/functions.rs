@@ -73,14 +73,14 @@ impl AgentFunctions {
             }
             return Err(match name {
                 Some(name) => format!(
-                    "two functions are the agent `{}`\n\nhelp: keep one of them",
+                    "two functions are given for the agent `{}`\n\nhelp: keep one of them",
                     escape_line(name)
                 ),
-                None => "two functions are every agent\n\nhelp: say which agent each of them is: `.agents([(\"Refund agent\", run), …])`".to_owned(),
+                None => "two functions are given for all agents\n\nhelp: name the agent of each function: `.agents([(\"Refund agent\", run), …])`".to_owned(),
             });
         }
         if own_loop && names().any(|name| name.is_none()) {
-            return Err("a function is every agent, so `record_with` records none\n\nhelp: say which agents are functions, `.agents([(\"Refund agent\", run), …])`, or leave one of the two out".to_owned());
+            return Err("a function is given for all agents, so `record_with` records none\n\nhelp: name the agents that are functions, `.agents([(\"Refund agent\", run), …])`, or remove the function or `record_with`".to_owned());
         }
         Ok(())
     }
@@ -103,7 +103,7 @@ impl AgentFunctions {
         };
         let unknown = escape_line(unknown);
         Err(format!(
-            "a function is the agent `{unknown}`, and no suite has an agent of that name\n\nhelp: {help}"
+            "a function is given for the agent `{unknown}`, and no suite has an agent of that name\n\nhelp: {help}"
         ))
     }
 
@@ -112,9 +112,9 @@ impl AgentFunctions {
         let problems = suite.agents.iter().filter_map(|agent| {
             let command = agent.command.as_ref().filter(|_| self.of(agent).is_some())?;
             let name = &agent.name.value;
-            let message = format!("`{name}` has a command, and is a function of this crate too");
+            let message = format!("`{name}` has a command, and also a function of this crate");
             let problem = Diagnostic::at(command.span, message);
-            Some(problem.help("leave `command:` out, or say which other agents are functions: `.agents([(\"Refund agent\", run), …])`"))
+            Some(problem.help("remove `command:`, or name only the other agents for the functions: `.agents([(\"Refund agent\", run), …])`"))
         });
         let problems: Vec<_> = problems.collect();
         if problems.is_empty() {

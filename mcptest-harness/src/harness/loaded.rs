@@ -264,7 +264,7 @@ impl LoadedSuite {
                 Err(PlaceError::Nothing { .. }) => {}
                 Err(PlaceError::Several(places)) => {
                     return Err(format!(
-                        "the runs of `{}` lie in several places: {}",
+                        "the runs of `{}` are in several places: {}",
                         agent.name.value,
                         places.join(" and ")
                     ));

@@ -128,7 +128,7 @@ impl Missed<'_> {
         }
         if let Some(stem) = stem().find(|stem| base.starts_with(stem)) {
             return Some(format!(
-                "its name goes on after `{stem}`, and several runs lie in a folder of that name"
+                "its name goes on after `{stem}`; several runs must be in a folder of that name"
             ));
         }
         let agent = self.agent.as_deref();
@@ -136,9 +136,9 @@ impl Missed<'_> {
         match (behind, nearest(base, stem())) {
             (Some(""), _) => Some("its name has no model".to_owned()),
             (Some(model), _) if model.starts_with("__") => {
-                Some("it is of another model, by its name".to_owned())
+                Some("its name says that it is of another model".to_owned())
             }
-            (_, Some(stem)) => Some(format!("its name is nearly `{stem}`, and is not")),
+            (_, Some(stem)) => Some(format!("its name is similar to `{stem}`, but not equal")),
             _ => None,
         }
     }

@@ -94,7 +94,7 @@ fn print(
         None => "standard output".to_owned(),
     };
     mcptest_trace::record::say(&format!(
-        "error: {place} cannot be written, and this run fails: what the cases came to is not there\nhelp: make room, or \
+        "error: {place} cannot be written, and this run fails: the results of the cases are missing there\nhelp: free some space, or \
          send the output elsewhere"
     ));
     ExitCode::from(101)

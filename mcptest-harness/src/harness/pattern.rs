@@ -7,17 +7,17 @@ pub(super) fn unbounded(pattern: &str, suite_dir: &Path, crate_dir: &Path) -> Op
     let parts: Vec<&str> = pattern.split('/').collect();
     let first = parts.iter().position(|part| is_pattern(part))?;
     if parts[first..].contains(&"..") {
-        return Some("leaves folders that it has not named yet");
+        return Some("has `..` behind a pattern");
     }
     let base = without_detours(&suite_dir.join(parts[..first].join("/")));
     let top = without_detours(crate_dir);
     let anywhere = parts[first..].iter().any(|part| part.contains("**"));
     if anywhere && base == top {
-        return Some("would walk the whole crate, what was built included");
+        return Some("would search the whole crate, with its build folder");
     }
     let outside = !base.starts_with(&top);
     (outside && (anywhere || first + 1 < parts.len()))
-        .then_some("would walk folders outside the crate")
+        .then_some("would search folders outside the crate")
 }
 
 /// A path without `.` and without `folder/..`, for people; links are not followed.

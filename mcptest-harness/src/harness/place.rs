@@ -226,8 +226,8 @@ impl Wanted<'_> {
             format!("`cassette: {pattern}` fits no file: there is no folder {shown}")
         };
         let help = match named.as_str() {
-            "" | "." | ".." => "put recordings there that it fits; a pattern names no file to record to, a folder does".to_owned(),
-            named => format!("put recordings there that it fits; a pattern names no file to record to, `cassette: {named}` does"),
+            "" | "." | ".." => "put recordings there whose names fit the pattern; to record new runs, name a folder, because a pattern names no file".to_owned(),
+            named => format!("put recordings there whose names fit the pattern; to record new runs, write `cassette: {named}`, because a pattern names no file"),
         };
         PlaceError::Unusable { problem, help }
     }
@@ -339,7 +339,7 @@ impl Wanted<'_> {
         if let Some(problem) = unbounded(cassette, self.suite_dir, self.crate_dir) {
             return Err(unusable(
                 format!("`cassette: {cassette}` {problem}"),
-                "name the folder that holds the runs; `**` may stand in a folder below the crate's, and outside the crate only the file's name may be a pattern",
+                "name the folder that holds the runs; `**` is allowed only in a subfolder of the crate; outside the crate, only the file's name may be a pattern",
             ));
         }
         let base = glob::Pattern::escape(&self.suite_dir.to_string_lossy());

@@ -78,11 +78,11 @@ impl Driver {
             )
             .help("write in Cargo.toml: mcptest-harness = { version = \"0.1\", features = [\"session\"] }"))),
             Self::Elsewhere => Some(Ok(format!(
-                "`{}` has no `command:`; where it is a function of its crate, `cargo test` plays it",
+                "`{}` has no `command:`; if the agent is a function of its crate, `cargo test` plays it",
                 agent.name.value
             ))),
             Self::None => Some(Err(problem(
-                "`playback` runs the agent's own code, and nobody said what that is",
+                "`playback` runs the agent's own code, and this agent has neither `command:` nor a function",
             )
             .help("add `command: [program, argument]` to the agent, or give its function to the harness: `mcptest::harness!().agent(run)`"))),
         }

@@ -95,7 +95,7 @@ impl Prepared {
     pub(super) fn guard(&self, recording: &LiveRecording) {
         if let Some(case) = self.failures.keys().next() {
             return recording.refuse(format!(
-                "nothing is spent while a suite does not load; see `{case}`"
+                "no run is recorded while a suite does not load; see `{case}`"
             ));
         }
         let mut places = HashMap::new();

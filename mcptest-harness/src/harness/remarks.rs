@@ -40,7 +40,7 @@ pub(crate) fn equal_but_for_time(runs: &[Run]) -> Option<String> {
     }
     (!equal.is_empty()).then(|| {
         format!(
-            "runs {named} are equal in all but when they were recorded: copies of one run say no more than it does"
+            "runs {named} differ only in their time of recording: copies of a run prove no more than one run"
         )
     })
 }
@@ -54,7 +54,7 @@ pub(crate) fn recorded_as_failed(runs: &[Run]) -> Option<String> {
     let failed: Vec<usize> = (0..runs.len()).filter(|run| failed(&runs[*run])).collect();
     (!failed.is_empty()).then(|| {
         format!(
-            "{} of {} recorded as failed (`outcome.passed: false`): {}; no case fails for that unless one asks, e.g. `reliability: {{ outcome: recorded }}`",
+            "{} of {} recorded as failed (`outcome.passed: false`): {}; no case fails for this; to make a case fail, write e.g. `reliability: {{ outcome: recorded }}`",
             failed.len(),
             counted(runs.len(), "run"),
             numbers(&failed)

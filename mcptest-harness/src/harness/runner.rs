@@ -258,7 +258,7 @@ impl Harness {
             }
             if is_reserved(name) {
                 return Err(format!(
-                    "`{name}` cannot name a check: the harness names its own cases so"
+                    "`{name}` cannot name a check: the harness uses this name for its own cases"
                 ));
             }
             if self.checks[..index]

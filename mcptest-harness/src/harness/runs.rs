@@ -131,12 +131,12 @@ pub(crate) fn place_problem(agent: &Agent, error: PlaceError, command: &str) -> 
                     "record it with `MCPTEST_RECORD=missing {command}`, or put a recording of your own at {one}"
                 )),
                 (many, [_, several]) => problem.help(format!(
-                    "record {many} runs with `MCPTEST_RECORD=missing {command}`, or put recordings of your own at {several} and so on, one file a run"
+                    "record {many} runs with `MCPTEST_RECORD=missing {command}`, or put recordings of your own at {several} and so on, one file for each run"
                 )),
             };
             let problem = near.iter().fold(problem, |problem, near| {
                 problem.note(format!(
-                    "{near} is not read: its name differs in the case of letters or in its end"
+                    "{near} is not read: its name differs in upper and lower case or in the extension"
                 ))
             });
             let more = meant.len().saturating_sub(MEANT);
@@ -146,17 +146,17 @@ pub(crate) fn place_problem(agent: &Agent, error: PlaceError, command: &str) -> 
             });
             let problem = match more {
                 0 => problem,
-                more => problem.note(format!("nor are {more} more that are named so")),
+                more => problem.note(format!("{more} more files of such names are not read")),
             };
             let looked = format!("looked for:\n{}", looked.join("\n"));
             Finding::new(problem).show(Evidence::Text(looked)).into()
         }
-        PlaceError::Several(places) => {
-            Diagnostic::new("the runs of one agent lie in one place, and here are several")
-                .label(span, places.join(" and "))
-                .help("keep the recordings you mean and remove the others")
-                .into()
-        }
+        PlaceError::Several(places) => Diagnostic::new(
+            "the runs of this agent are in several places, and must be in one place",
+        )
+        .label(span, places.join(" and "))
+        .help("keep the recordings you mean and remove the others")
+        .into(),
         PlaceError::Unusable { problem, help } => {
             Diagnostic::new(problem).label(span, "").help(help).into()
         }
@@ -167,12 +167,15 @@ pub(crate) fn place_problem(agent: &Agent, error: PlaceError, command: &str) -> 
 fn not_read_problem(agent: &Agent, paths: &[String]) -> Failure {
     const SHOWN: usize = 12;
     let message = match paths.len() {
-        1 => "not read: what lies beside the recorded runs has not a run's name".to_owned(),
-        many => format!("not read: {many} things beside the recorded runs have not a run's name"),
+        1 => "a file beside the recorded runs is not read: its name is not the name of a run"
+            .to_owned(),
+        many => format!(
+            "{many} files beside the recorded runs are not read: their names are not names of runs"
+        ),
     };
     let problem = Diagnostic::new(message)
         .label(agent.name.span, "where this agent's runs are")
-        .help("name a run `run-N.json`, one file a run, or move what is none elsewhere");
+        .help("name each run `run-N.json`, with one run in a file; move files that are no runs elsewhere");
     let mut lines: Vec<String> = paths.iter().take(SHOWN).cloned().collect();
     if let more @ 1.. = paths.len().saturating_sub(SHOWN) {
         lines.push(format!("… {more} more"));
@@ -203,12 +206,12 @@ fn count_problem(agent: &Agent, runs: &[Run], command: &str) -> Failure {
         )
     } else if recorded < declared {
         format!(
-            "record {} more with `MCPTEST_RECORD=missing {command}`, or say `runs: {recorded}`",
+            "record {} more with `MCPTEST_RECORD=missing {command}`, or write `runs: {recorded}`",
             declared - recorded
         )
     } else {
         format!(
-            "say `runs: {recorded}`, or remove the {} you do not mean",
+            "write `runs: {recorded}`, or remove the {} that you do not want",
             counted(recorded - declared, "run")
         )
     };

@@ -127,10 +127,10 @@ impl CaseSnapshots {
     fn advice(&self, unreadable: bool, pending: bool) -> &'static str {
         match (unreadable, self.only_compared) {
             (true, true) => {
-                "take it from version control again, or write what was recorded in its place with `INSTA_UPDATE=always cargo test`"
+                "restore the file from version control, or write it again with `INSTA_UPDATE=always cargo test`"
             }
             (true, false) => {
-                "take it from version control again, or write what was recorded in its place with `INSTA_UPDATE=always`"
+                "restore the file from version control, or write it again with `INSTA_UPDATE=always`"
             }
             (false, true) => {
                 "this command writes no snapshot, whatever `INSTA_UPDATE` says: run `cargo test` and then `cargo insta review`, or `INSTA_UPDATE=always cargo test`"
@@ -251,7 +251,7 @@ fn refusal(
     let what = match (&old, &unreadable) {
         (_, Some(unreadable)) => (*unreadable).to_owned(),
         (None, None) => format!("there is no snapshot {shown} yet"),
-        (Some(_), None) => format!("{shown} says something else"),
+        (Some(_), None) => format!("the recorded runs differ from {shown}"),
     };
     let diff = Diff {
         old_name: format!("snapshot ({shown})"),

@@ -51,7 +51,7 @@ impl Selection {
             if tag.is_empty() {
                 let text = &selection.text;
                 return Err(format!(
-                    "`{VARIABLE}` is `{text}`, and `!` stands before no tag\n\nhelp: write e.g. `{VARIABLE}=smoke,!slow`"
+                    "`{VARIABLE}` is `{text}`, and a `!` has no tag after it\n\nhelp: write e.g. `{VARIABLE}=smoke,!slow`"
                 ));
             }
             tags.push(tag.to_owned());
@@ -68,7 +68,7 @@ impl Selection {
         }
         let selected = self.wanted.is_empty() || self.wanted.iter().any(|tag| tagged(&tag));
         let wanted = || quoted_list(self.wanted.iter().map(String::as_str));
-        (!selected).then(|| format!("not tagged {}, as `{VARIABLE}` asks", wanted()))
+        (!selected).then(|| format!("not tagged {}, and `{VARIABLE}` asks for it", wanted()))
     }
 
     /// Nothing is left to chance: every tag is one that an agent has, and an agent is selected.
@@ -96,11 +96,11 @@ impl Selection {
                         escape_line(tag)
                     )
                 }
-                None => format!("tags there are: {}", quoted_list(known)),
+                None => format!("known tags: {}", quoted_list(known)),
             };
             let tag = escape_line(tag);
             return Err(format!(
-                "`{VARIABLE}` names `{tag}`, and no agent of these suites is tagged so\n\nhelp: {help}"
+                "`{VARIABLE}` names `{tag}`, and no agent of these suites has this tag\n\nhelp: {help}"
             ));
         }
         let mut agents = agents;
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(selected("smoke,! slow"), [true, false, false, false]);
         assert_eq!(
             read("smoke,orders,!slow").leaves_out(&agents[3]).as_deref(),
-            Some("not tagged `smoke`, `orders`, as `MCPTEST_TAGS` asks")
+            Some("not tagged `smoke`, `orders`, and `MCPTEST_TAGS` asks for it")
         );
         assert_eq!(
             read("smoke,!slow").leaves_out(&agents[1]).as_deref(),
@@ -170,11 +170,11 @@ mod tests {
         let refused = |text: &str| read(text).check(agents.iter()).unwrap_err();
         assert_eq!(
             refused("smok"),
-            "`MCPTEST_TAGS` names `smok`, and no agent of these suites is tagged so\n\nhelp: did you mean `smoke`?"
+            "`MCPTEST_TAGS` names `smok`, and no agent of these suites has this tag\n\nhelp: did you mean `smoke`?"
         );
         assert_eq!(
             refused("!nightly"),
-            "`MCPTEST_TAGS` names `nightly`, and no agent of these suites is tagged so\n\nhelp: tags there are: `orders`, `slow`, `smoke`"
+            "`MCPTEST_TAGS` names `nightly`, and no agent of these suites has this tag\n\nhelp: known tags: `orders`, `slow`, `smoke`"
         );
         assert_eq!(
             refused("smoke,!slow"),
@@ -184,7 +184,7 @@ mod tests {
         assert!(
             Selection::read("a,!")
                 .unwrap_err()
-                .contains("`!` stands before no tag")
+                .contains("a `!` has no tag after it")
         );
     }
 }

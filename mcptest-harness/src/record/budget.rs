@@ -134,11 +134,11 @@ impl SetAside {
 impl Cap {
     fn unknown_price(&self, id: &str) -> LiveError {
         LiveError::new(format!(
-            "`budget` cannot be kept: what `{id}` costs is not known"
+            "`budget` cannot be enforced: the price of `{id}` is not known"
         ))
         .at(self.span)
         .help(format!(
-            "say it, in US dollars per million tokens: `prices: {{ {id}: {{ prompt: 1.5, completion: 6 }} }}`"
+            "add the price, in US dollars per million tokens: `prices: {{ {id}: {{ prompt: 1.5, completion: 6 }} }}`"
         ))
     }
 
@@ -146,7 +146,7 @@ impl Cap {
     fn change(&self, change: impl FnOnce(u64) -> Result<u64, LiveError>) -> Result<(), LiveError> {
         let unusable = |error: StoreError| {
             LiveError::new(format!(
-                "what was spent cannot be kept: {}",
+                "the amount spent cannot be saved: {}",
                 error.problem()
             ))
             .help(error.help())

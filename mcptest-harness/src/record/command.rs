@@ -37,11 +37,11 @@ impl Live for Commands {
             && upstream(suite, provider).is_none()
             && spoken(provider).is_none()
         {
-            let problem = format!("nobody knows where the provider `{provider}` is");
+            let problem = format!("the address of the provider `{provider}` is not known");
             return Err(LiveError::new(problem)
                 .at(agent.models[model].span)
                 .help(format!(
-                    "say it: `providers: {{ {provider}: {{ base_url: … }} }}`"
+                    "add it to the suite: `providers: {{ {provider}: {{ base_url: … }} }}`"
                 )));
         }
         program(command, suite, &command.command).map(drop)
@@ -109,9 +109,9 @@ pub(super) fn ready(suite: &Suite, agent: &Agent, model: usize) -> Result<(), Li
     let servers = servers(suite, agent)?;
     if let (Some(fault), []) = (agent.inject.first(), servers.as_slice()) {
         let problem =
-            "faults are put in at MCP servers, and this agent has none that the suite declares";
+            "faults are injected at MCP servers, and the suite declares no server of this agent";
         return Err(LiveError::new(problem).at(fault.span).help(
-            "declare the servers whose tools it calls, `servers: { desk: { command: [program, argument] } }`, name them in \
+            "declare the agent's servers, `servers: { desk: { command: [program, argument] } }`, name them in \
              the agent's `servers:`, and let its client take their addresses from MCPTEST_MCP_CONFIG; or leave `inject:` out",
         ));
     }
@@ -158,7 +158,7 @@ fn own_variables(suite: &Suite, agent: &Agent) -> Result<(), LiveError> {
         let mut before = servers[..place].iter();
         if let Some(first) = before.find(|other| other.variable() == variable) {
             let problem = format!(
-                "the servers `{}` and `{}` would have one variable: {variable}",
+                "the servers `{}` and `{}` would share one variable: {variable}",
                 first.name, server.name
             );
             return Err(LiveError::new(problem).help(
@@ -204,7 +204,7 @@ pub(super) fn said_by(error: SessionError, agent: &Agent) -> LiveError {
         ),
         SessionError::Server(failure) => (
             failure,
-            "the run is not recorded; mend the server and record again",
+            "the run is not recorded; correct the server and record again",
         ),
         other => return LiveError::new(other.to_string()),
     };
@@ -267,9 +267,9 @@ pub(super) fn told(
     let sent = run.cassette["system_prompt"].as_str().unwrap_or_default();
     if let Some(own) = request.system_prompt.as_deref().filter(|own| *own != sent) {
         let problem = if sent.is_empty() {
-            "the agent's own code sends no system prompt, and the suite says one"
+            "the agent's own code sends no system prompt, and the suite has one"
         } else {
-            "the agent's own code sends another system prompt than the suite says"
+            "the agent's own code sends another system prompt than the suite has"
         };
         let span = agent.system_prompt.as_ref().map(|text| text.span);
         let error = LiveError::new(problem)
@@ -348,9 +348,9 @@ fn program(command: &AgentCommand, suite: &Suite, words: &[String]) -> Result<Pr
     let name = words.first().map_or("", String::as_str);
     let path = Path::new(name);
     if path.components().count() > 1 && !folder(command, suite).join(path).is_file() {
-        let problem = format!("there is no program `{name}` in the folder that it is started in");
+        let problem = format!("there is no program `{name}` in the folder where the agent starts");
         return Err(LiveError::new(problem).at(command.span).help(
-            "a path is looked for from the folder of the suite; a name alone is looked for on `PATH`",
+            "write a path relative to the folder of the suite, or the name of a program on `PATH`",
         ));
     }
     Ok(Program::new(
@@ -369,7 +369,7 @@ pub(super) async fn set_back(
     let mut program = program(command, suite, before)?;
     program.time_limit = Some(BEFORE);
     let failed = |error: String| {
-        LiveError::new("`before` failed, so the run was not begun")
+        LiveError::new("`before` failed, so the run was not started")
             .at(command.span)
             .show(error)
     };

@@ -36,7 +36,7 @@ impl WantedServer {
                 "cannot be started: there is no folder {}",
                 folder.display()
             ))
-            .help("`cwd` is a folder, seen from the suite's"))
+            .help("`cwd` is relative to the suite's folder"))
     }
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn reserve(wanted: &[WantedServer]) -> Result<Vec<Lock>, LiveError> {
             ));
         };
         let failed = |error: StoreError| {
-            let problem = format!("the server `{name}` cannot be kept for one run: {}", error.problem());
+            let problem = format!("the server `{name}` cannot be reserved for one run: {}", error.problem());
             LiveError::new(problem).at(wanted.span).help(error.help())
         };
         Lock::acquire(&Layout::Single(place), waiting).map_err(failed)

@@ -127,13 +127,13 @@ fn read(value: &str, in_ci: bool, allowed: bool) -> Result<Option<Mode>, String>
             let other = mcptest_suite::escape_line(other);
             let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             return Err(format!(
-                "`{VARIABLE}={other}` is not known{hint}\n\nhelp: `missing` records what has no recording, `all` records everything anew; without the variable recordings are judged"
+                "`{VARIABLE}={other}` is not known{hint}\n\nhelp: `missing` records what has no recording, `all` records everything again; without the variable recordings are judged"
             ));
         }
     };
     if in_ci && !allowed {
         return Err(format!(
-            "`{VARIABLE}={value}` while `CI` is set: recording in CI spends money on every push\n\nhelp: set `{IN_CI}=1` too if it is meant"
+            "`{VARIABLE}={value}` while `CI` is set: recording in CI spends money on every push\n\nhelp: if you want to record in CI, also set `{IN_CI}=1`"
         ));
     }
     Ok(Some(mode))
@@ -156,7 +156,7 @@ mod tests {
         insta::assert_snapshot!(read("all", true, false).unwrap_err(), @r"
         `MCPTEST_RECORD=all` while `CI` is set: recording in CI spends money on every push
 
-        help: set `MCPTEST_RECORD_IN_CI=1` too if it is meant
+        help: if you want to record in CI, also set `MCPTEST_RECORD_IN_CI=1`
         ");
     }
 
@@ -187,7 +187,7 @@ mod tests {
         insta::assert_snapshot!(read("mising", false, false).unwrap_err(), @r"
         `MCPTEST_RECORD=mising` is not known; did you mean `missing`?
 
-        help: `missing` records what has no recording, `all` records everything anew; without the variable recordings are judged
+        help: `missing` records what has no recording, `all` records everything again; without the variable recordings are judged
         ");
         assert!(read("1", false, false).is_err());
         assert!(

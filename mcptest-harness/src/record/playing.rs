@@ -142,7 +142,7 @@ async fn session(request: &PlayRequest<'_>) -> Result<PlaySession, LiveError> {
     let asked = asked(request);
     options.servers = asked.servers;
     let session = PlaySession::start(recording, options, turns(request)).await;
-    session.map_err(|error| LiveError::new(format!("no port can be listened at: {error}")))
+    session.map_err(|error| LiveError::new(format!("no port can be opened: {error}")))
 }
 
 fn run_options(request: &PlayRequest<'_>) -> RunOptions {
@@ -177,12 +177,12 @@ fn made(
         };
         let is_late = played.report.exit_status == 124;
         let mut problem = if is_late {
-            "the agent asked no model within `timeout_s`, and was ended".to_owned()
+            "the agent called no model within `timeout_s`, and was stopped".to_owned()
         } else {
             why
         };
         if played.strangers > 0 {
-            problem += "; requests came to the port of the session under another path: use the whole address";
+            problem += "; requests used the port of the session, but another path: the client must use the whole address";
         }
         let mut error = LiveError::new(problem);
         let shown: Vec<String> = ended.into_iter().chain(stderr).collect();

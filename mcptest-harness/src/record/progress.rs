@@ -60,7 +60,7 @@ impl Progress {
     /// Something was spent.
     pub(crate) fn spend(&self, more: Spent) {
         self.with(|state| {
-            state.spent.tokens += more.tokens;
+            state.spent.tokens = state.spent.tokens.saturating_add(more.tokens);
             state.spent.unknown |= more.unknown;
             state.spent.micro_usd = match (state.spent.micro_usd, more.micro_usd) {
                 (None, None) => None,
@@ -111,7 +111,7 @@ impl std::fmt::Display for Spent {
         let tokens = thousands(self.tokens);
         match (self.unknown, self.tokens) {
             (true, 0) => f.write_str("tokens unknown")?,
-            (true, _) => write!(f, "{tokens} {unit} and more that nobody counted")?,
+            (true, _) => write!(f, "{tokens} {unit} and more that were not counted")?,
             (false, _) => write!(f, "{tokens} {unit}")?,
         }
         match self.micro_usd {
@@ -152,7 +152,7 @@ mod tests {
             .to_string()
         };
         assert_eq!(unknown(0), "tokens unknown");
-        assert_eq!(unknown(12), "12 tokens and more that nobody counted");
+        assert_eq!(unknown(12), "12 tokens and more that were not counted");
         assert_eq!(spent(12_345, None), "12,345 tokens");
         assert_eq!(spent(1, Some(1_234_567)), "1 token, $1.2346");
         assert_eq!(usd(0), "0.0000");

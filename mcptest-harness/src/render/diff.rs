@@ -246,7 +246,7 @@ mod tests {
         );
         assert_eq!(
             diff("Z\u{fc}rich", "Zu\u{308}rich"),
-            "--- recorded\n+++ suite\n-Z\\u{fc}rich\n+Zu\\u{308}rich\n  only Unicode normalisation tells the two apart: recorded `Z\\u{fc}rich`, suite `Zu\\u{308}rich`"
+            "--- recorded\n+++ suite\n-Z\\u{fc}rich\n+Zu\\u{308}rich\n  the only difference is Unicode normalisation: recorded `Z\\u{fc}rich`, suite `Zu\\u{308}rich`"
         );
     }
 

@@ -42,8 +42,8 @@ pub(crate) fn leave(result: impl FnOnce() -> CaseResult) {
     if let Err(error) = write(&folder, &result()) {
         UNWRITTEN.get_or_init(|| {
             let told = format!(
-                "error: results are not written, and this run fails: {error}\nhelp: `{VARIABLE}` names the folder; let it be \
-                 one that can be written to"
+                "error: results are not written, and this run fails: {error}\nhelp: set `{VARIABLE}` to a folder that \
+                 can be written to"
             );
             mcptest_trace::record::say(&told);
             told
@@ -169,8 +169,8 @@ impl Results {
         }
         if results.cases.is_empty() {
             let why = match results.unreadable.first() {
-                Some((path, why)) => format!("no result of a case is in it; {path}: {why}"),
-                None => "no result of a case is in it".to_owned(),
+                Some((path, why)) => format!("it holds no result of a case; {path}: {why}"),
+                None => "it holds no result of a case".to_owned(),
             };
             return Err(ReadError::new(folder, why));
         }
@@ -189,7 +189,7 @@ impl Results {
             let (known, first) = *suites.entry(suite).or_insert(state);
             if known != state.0 {
                 let why = format!(
-                    "the results of `{first}` and `{}` were made of two different texts of {}; empty the folder and run the tests again",
+                    "the results of `{first}` and `{}` come from two different versions of {}; empty the folder and run the tests again",
                     result.case,
                     truncate(&result.suite.file, 200)
                 );
@@ -267,7 +267,7 @@ mod tests {
         let error = Results::read(folder.path()).unwrap_err().to_string();
         assert!(
             error.contains(
-                "the results of `a::b` and `a::c` were made of two different texts of suites/a.yml"
+                "the results of `a::b` and `a::c` come from two different versions of suites/a.yml"
             ),
             "{error}"
         );
@@ -295,7 +295,7 @@ mod tests {
         assert!(no_json.starts_with("not JSON: "), "{no_json}");
         assert_eq!(
             version,
-            "a result of format 3.0, and this version reads 2.1: write it anew with `MCPTEST_RESULTS`"
+            "the result has format 3.0, and this harness reads 2.1: write the result again with `MCPTEST_RESULTS`"
         );
     }
 

@@ -92,7 +92,7 @@ impl Asker<'_> {
                 lowest: None,
                 highest: None,
                 better: "neither".to_owned(),
-                meaning: "what the recording has there".to_owned(),
+                meaning: "the recorded value".to_owned(),
                 value: None,
                 per_run: found.collect(),
                 bounds: vec![bounds::of_check(

@@ -263,7 +263,7 @@ impl CaseResult {
         if major(version) != major(SCHEMA_VERSION) {
             let version = mcptest_suite::escape_line(version);
             return Err(format!(
-                "a result of format {version}, and this version reads {SCHEMA_VERSION}: write it anew with `MCPTEST_RESULTS`"
+                "the result has format {version}, and this harness reads {SCHEMA_VERSION}: write the result again with `MCPTEST_RESULTS`"
             ));
         }
         serde_json::from_value(value).map_err(|error| format!("no result of a case: {error}"))

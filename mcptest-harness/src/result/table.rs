@@ -117,7 +117,7 @@ mod tests {
 
     fn target(name: &str, unit: &str, per_run: &Value) -> TargetResult {
         let target = json!({
-            "name": name, "unit": unit, "better": "neither", "meaning": "what the recording has there", "per_run": per_run,
+            "name": name, "unit": unit, "better": "neither", "meaning": "the recorded value", "per_run": per_run,
         });
         serde_json::from_value(target).unwrap()
     }
@@ -145,7 +145,7 @@ mod tests {
             lines[2].starts_with("outcome      \"sent\"  \"sent\"  none"),
             "{shown}"
         );
-        assert_eq!(lines[3], "final_response (what the recording has there)");
+        assert_eq!(lines[3], "final_response (the recorded value)");
         assert_eq!(lines[4], format!("  runs 1, 3: \"{done}\""));
         assert!(lines[5].starts_with("  run 2: \"word word "), "{shown}");
         assert!(

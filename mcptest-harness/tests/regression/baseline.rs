@@ -112,7 +112,7 @@ fn a_baseline_that_cannot_be_read_is_red_and_names_the_file() {
         ("{ \"schema", "not JSON"),
         ("", "not JSON"),
         ("<<<<<<< HEAD\n{}", "not JSON"),
-        ("{\"schema_version\": \"9.0\"}", "a result of format 9.0"),
+        ("{\"schema_version\": \"9.0\"}", "the result has format 9.0"),
     ] {
         let folder = package("regression: { baseline: saved }\n", "");
         let saved = folder.path().join("suites/saved");
@@ -176,7 +176,7 @@ fn a_choice_of_a_baselines_runs_is_not_unchanged() {
     );
     let whole = &found["s::regression"];
     assert_eq!(whole.status, CaseStatus::Failed);
-    let told = "cannot tell: of 1 agent only a choice of the baseline's runs is left";
+    let told = "cannot tell: recordings of 1 agent are gone, and the baseline's runs that are left are no random sample";
     assert!(said(whole).contains(told), "{}", said(whole));
 
     // New runs beside it are compared, and hold nothing.

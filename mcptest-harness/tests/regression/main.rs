@@ -117,7 +117,7 @@ fn each_agent_and_the_suite_are_cases() {
     );
     let lines = found.values().map(said).collect::<Vec<_>>().join("\n");
     for part in [
-        "`a_refund__m` must be no worse than its baseline",
+        "`a_refund` must be no worse than its baseline",
         "regressed   p 0.0032 ≤ 0.00625, 83 points",
         "costlier    p 0.0011, outcomes: no evidence",
         "improved    p 0.0002",

@@ -152,7 +152,7 @@ impl fmt::Display for StartError {
         write!(
             f,
             "`{program}` cannot be started: {source}; it is started without a shell, so write the program and its \
-             arguments apart, as [python, agent.py]"
+             arguments as a list, for example [python, agent.py]"
         )
     }
 }

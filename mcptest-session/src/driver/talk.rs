@@ -165,7 +165,7 @@ pub(super) async fn talk(
         let line = format!("{}\n", json!({ "user": turn }));
         give(&mut stdin, &line).await.map_err(|error| {
             format!(
-                "turn {} of {} could not be asked: {error}; with several turns the program reads lines \
+                "turn {} of {} could not be sent to the program: {error}; with several turns the program reads lines \
                  `{{\"user\": \"…\"}}` and answers each with a line `{{\"said\": \"…\"}}`",
                 index + 1,
                 turns.len()

@@ -156,7 +156,7 @@ fn a_program_that_is_none_is_an_error_that_says_what_to_write() {
     assert_eq!(
         of(&["no-such-program-of-mcptest --now"]),
         "`no-such-program-of-mcptest --now` cannot be started: No such file or directory (os error 2); it is started \
-         without a shell, so write the program and its arguments apart, as [python, agent.py]"
+         without a shell, so write the program and its arguments as a list, for example [python, agent.py]"
     );
     assert_eq!(
         of(&[]),

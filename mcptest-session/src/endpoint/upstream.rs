@@ -109,7 +109,7 @@ impl Upstream {
     pub fn new(provider: &str, base: &str) -> Result<Self, UpstreamError> {
         let Some(provider) = Provider::named(provider) else {
             return Err(UpstreamError(format!(
-                "there is no provider `{provider}`; there are {}",
+                "unknown provider `{provider}`; known providers: {}",
                 names()
             )));
         };
@@ -279,7 +279,7 @@ mod tests {
         );
         assert_eq!(
             Upstream::new("opnai", "http://a").unwrap_err().to_string(),
-            "there is no provider `opnai`; there are `openai`, `anthropic`, `gemini`, `azure`"
+            "unknown provider `opnai`; known providers: `openai`, `anthropic`, `gemini`, `azure`"
         );
     }
 

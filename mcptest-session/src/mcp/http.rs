@@ -162,7 +162,8 @@ impl Hearing {
         let is_events = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
         self.status = answer.status();
         self.answer = if answer.headers().contains_key(CONTENT_ENCODING) {
-            self.broken = Some("it is compressed, though nobody asked for that".to_owned());
+            self.broken =
+                Some("it is compressed, although the client did not ask for it".to_owned());
             Reading::Nothing
         } else if is_events {
             Reading::Events(EventStream::default())

@@ -103,7 +103,7 @@ impl<C> Messages<C> {
         });
         let unreadable = (self.unreadable > 0).then(|| {
             let messages = counted(self.unreadable, "message");
-            format!("no JSON at all in {messages}: what could be told of them is recorded as text")
+            format!("no JSON at all in {messages}: their readable parts are recorded as text")
         });
         mended.chain(unreadable).collect()
     }

@@ -213,7 +213,7 @@ impl Ear {
         let server = &self.server;
         ServerFailure {
             server: server.clone(),
-            problem: format!("the server `{server}` answered `{asked}` with what is no JSON"),
+            problem: format!("the answer of the server `{server}` to `{asked}` is no JSON"),
             shown: Some(said.chars().take(SHOWN).collect()),
         }
     }
@@ -254,7 +254,11 @@ impl Listener for Ear {
     }
 
     fn given_up(&mut self, call: usize) {
-        self.ends(call, failed("the client gave this call up"), None);
+        self.ends(
+            call,
+            failed("the client stopped waiting for this call"),
+            None,
+        );
     }
 
     fn answered(&mut self, method: &str, params: Value, answer: Answer) {

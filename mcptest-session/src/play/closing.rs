@@ -58,14 +58,14 @@ impl Closing {
             .map_or(&[][..], |(_, earlier)| earlier);
         for (turn, (old, new)) in earlier.iter().zip(&run.said).enumerate() {
             let message = format!(
-                "what the program says to turn {} of the user differs",
+                "the answer of the program to turn {} of the user differs",
                 turn + 1
             );
             compare(format!("said[{turn}]"), message, old, new);
         }
         let message = match printed.trim() {
             "" => "the program prints nothing",
-            _ => "what the program prints differs",
+            _ => "the output of the program differs",
         };
         compare(
             "final_response".to_owned(),

@@ -72,8 +72,8 @@ impl Comparison<'_> {
             && compared.ignore.is_empty()
             && self.same_format();
         if self.reading.is_other_past && is_whole && found.is_empty() {
-            let message = "the talk before is not the recorded one; the agent had changed its past then, so only \
-                           that it differs is known"
+            let message = "the earlier messages differ from the recorded ones; the recorded agent had changed its own history, so \
+                           the exact difference is not known"
                 .to_owned();
             let path = format!("assistant_turns[past_{}]", self.answer);
             found.push(self.found(DivergenceKind::AssistantTurns, path, message));
@@ -118,8 +118,8 @@ impl Comparison<'_> {
         };
         if !is_same {
             let message = match (recorded, played) {
-                (None, _) => "a system prompt, where there was none",
-                (_, None) => "no system prompt, where there was one",
+                (None, _) => "the code sends a system prompt, and the recorded request has none",
+                (_, None) => "the code sends no system prompt, and the recorded request has one",
                 _ => "the system prompt differs",
             };
             let path = "system_prompt".to_owned();
@@ -162,7 +162,7 @@ impl Comparison<'_> {
                 self.found(
                     DivergenceKind::Model,
                     "model".to_owned(),
-                    "another model is asked".to_owned(),
+                    "the code asks another model".to_owned(),
                 )
                 .with_values(
                     Some(recorded.as_str().into()),

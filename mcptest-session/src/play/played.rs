@@ -35,7 +35,7 @@ impl Player {
                 if state.given.contains_key(&(number, place)) {
                     continue;
                 }
-                let message = "the recorded answer was never asked for";
+                let message = "the code never asks for the recorded answer";
                 let path = format!("model_calls[{place}]");
                 unasked.push(conversation.divergence(
                     place,
@@ -58,7 +58,7 @@ impl Player {
         };
         for (server, call) in unmade.filter(|(_, call)| call.of_trace().is_none_or(goes_on)) {
             let message = format!(
-                "the recorded call of `{}` of the server `{}` is not made",
+                "the code does not make the recorded call of `{}` of the server `{}`",
                 call.tool, server.name
             );
             let path = format!("servers[{}].{}", server.name, call.tool);
@@ -89,7 +89,10 @@ impl Player {
         let mut read = HashSet::new();
         unmade.retain(|one| !one.reads || read.insert(&one.request));
         let unmade = unmade.into_iter().map(|one| {
-            let message = format!("the recorded request `{}` is not made", one.request);
+            let message = format!(
+                "the code does not make the recorded request `{}`",
+                one.request
+            );
             let path = format!("others[{}]", one.number);
             let of = (recording.answers(), recording.answers());
             Divergence::new(DivergenceKind::Unasked, of, path, message)

@@ -50,7 +50,8 @@ impl Player {
         }
         let Some((_, path)) = Provider::of_path(&incoming.path) else {
             let names = crate::endpoint::names();
-            let text = format!("the address ends with no provider; there are {names}");
+            let text =
+                format!("the address does not end with a provider; known providers: {names}");
             self.other_request(&incoming.path, &text);
             return error(&incoming.path, 404, &text);
         };
@@ -94,7 +95,7 @@ impl Player {
         else {
             let opening = request.asked.opening().unwrap_or_default();
             let opening: String = opening.chars().take(80).collect();
-            let text = format!("no recorded conversation begins so: `{opening}`");
+            let text = format!("no recorded conversation begins with `{opening}`");
             return state.beyond(recording, request, None, &text);
         };
         let (conversation, answer) =
@@ -160,7 +161,7 @@ impl Player {
         let mut found = comparison.differences();
         let flagged = comparison.with_flags();
         if again {
-            let message = "it was asked again, though it had been answered";
+            let message = "the code sends this request again, although the request was answered";
             let path = format!("model_calls[{answer}]");
             found.push(own.divergence(answer, DivergenceKind::AskedAgain, path, message));
         }
@@ -203,7 +204,7 @@ impl Player {
         if next.is_none() && !other.reads {
             let times = mcptest_trace::text::counted(known.len(), "time");
             let text = format!(
-                "`{}` was recorded {times}, and is made once more",
+                "`{}` was recorded {times}, and the code makes this request once more",
                 other.request
             );
             self.other_request(&incoming.path, &text);

@@ -140,7 +140,7 @@ impl ServerPlayer {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let Some((answer, told)) = one(&self.server, &mut state, 0, &message) else {
             return ServerAnswer {
-                result: Err(json!({ "code": -32600, "message": "the request is none" })),
+                result: Err(json!({ "code": -32600, "message": "this is no valid request" })),
                 untold: None,
             };
         };
@@ -221,7 +221,7 @@ mod tests {
                 "0",
                 "1",
                 "2",
-                "mcptest: `find` was called so 1 time when the run was recorded, and is called once more"
+                "mcptest: `find` was called 1 time with these arguments when the run was recorded, and the code calls it once more"
             ]
         );
         assert_eq!(

@@ -156,7 +156,7 @@ pub(super) fn one(
         "ping" | "logging/setLevel" => json!({}),
         _ => {
             let text = format!(
-                "`{method}` was not asked of the server `{}` when the run was recorded",
+                "the recording has no request `{method}` to the server `{}`",
                 server.name
             );
             let path = format!("servers[{}].{method}", server.name);
@@ -225,7 +225,7 @@ fn call(
         let times = mcptest_trace::text::counted(equal, "time");
         (
             format!(
-                "`{tool}` was called so {times} when the run was recorded, and is called once more"
+                "`{tool}` was called {times} with these arguments when the run was recorded, and the code calls it once more"
             ),
             None,
         )
@@ -235,12 +235,12 @@ fn call(
                 let recorded = near.arguments().into_owned();
                 let words = if near.tool == tool {
                     format!(
-                        "`{tool}` was not called with these arguments; the nearest recorded call has {}",
+                        "the recording has no call of `{tool}` with these arguments; the nearest recorded call has {}",
                         canonical_json(&recorded)
                     )
                 } else {
                     format!(
-                        "`{tool}` was not called; the nearest recorded call is `{}` with {}",
+                        "the recording has no call of `{tool}`; the nearest recorded call is `{}` with {}",
                         near.tool,
                         canonical_json(&recorded)
                     )
@@ -248,7 +248,9 @@ fn call(
                 (words, Some(recorded))
             }
             None => (
-                format!("`{tool}` was not called, nor any other tool of this server"),
+                format!(
+                    "the recording has no call of `{tool}`, and no call of another tool of this server"
+                ),
                 None,
             ),
         }

@@ -226,7 +226,7 @@ impl PlaySession {
                 .push(told(&name, words).with_values(None, Some(args)));
         }
         for (name, args) in self.own_tools.unmade() {
-            let words = format!("the recorded call of the tool `{name}` is not made");
+            let words = format!("the code does not make the recorded call of the tool `{name}`");
             report
                 .divergences
                 .push(told(&name, words).with_values(Some(args), None));

@@ -160,7 +160,7 @@ pub(super) fn sorted(observed: &[Observed]) -> Calls {
                         format!("the provider answered {status}: {message}")
                     }
                     Outcome::Lost(words) => words.clone(),
-                    _ => "no answer had come".to_owned(),
+                    _ => "there was no answer".to_owned(),
                 };
                 calls.failed.push(words.clone());
                 call.broken = Some(words);

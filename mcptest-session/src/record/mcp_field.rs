@@ -120,7 +120,7 @@ pub(super) fn notes(
             || seen.calls.iter().any(|call| call.server == *server);
         if !is_asked {
             notes.push(format!(
-                "nothing was asked of the server `{server}`: let the agent's client take its address from {}",
+                "the agent sent nothing to the server `{server}`: let the agent's client take the server's address from {}",
                 variable_of(server)
             ));
         }
@@ -136,7 +136,7 @@ pub(super) fn notes(
         let count = counted(unasked.len(), "call");
         unasked.dedup();
         notes.push(format!(
-            "{count} at MCP servers that the model did not ask for: {}",
+            "{count} of MCP tools that the model did not ask for: {}",
             unasked.join(", ")
         ));
     }
@@ -148,7 +148,7 @@ pub(super) fn notes(
     if other > 0 {
         let results = counted(other, "result");
         notes.push(format!(
-            "of {results} the model was told something else than the MCP server said"
+            "in {results}, the model got something else than the MCP server sent"
         ));
     }
     notes

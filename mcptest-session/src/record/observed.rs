@@ -9,7 +9,7 @@ use crate::protocol::{Protocol, blob};
 
 /// Why an answer is not whole whose stream ended as if it were.
 #[cfg(any(feature = "play", feature = "record"))]
-pub(crate) const ENDED_EARLY: &str = "the stream ended before the answer did";
+pub(crate) const ENDED_EARLY: &str = "the stream ended before the answer was complete";
 
 /// A request, and what came of it.
 #[derive(Debug, Clone)]

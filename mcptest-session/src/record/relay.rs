@@ -120,7 +120,7 @@ impl Relay {
     async fn pass(self, incoming: Incoming) -> Response {
         let Some((provider, path)) = Provider::of_path(&incoming.path) else {
             let text = format!(
-                "the address ends with no provider; there are {}",
+                "the address does not end with a provider; known providers: {}",
                 crate::endpoint::names()
             );
             return error(&incoming.path, 404, &text);
@@ -129,7 +129,7 @@ impl Relay {
         let Some(upstream) = upstreams.find(|upstream| upstream.provider() == provider) else {
             let variable = provider.variables.first().copied().unwrap_or_default();
             let text = format!(
-                "where `{}` is, is not known; set {variable} to its address",
+                "the address of `{}` is not known; set {variable} to it",
                 provider.name
             );
             return error(&incoming.path, 502, &text);
@@ -271,7 +271,7 @@ struct AnswerOf {
 impl Drop for AnswerOf {
     fn drop(&mut self) {
         if !self.is_told {
-            let words = "the client went away before the answer began";
+            let words = "the client closed the connection before the answer began";
             self.end(Outcome::Lost(words.to_owned()), true);
         }
     }
@@ -351,7 +351,9 @@ impl Head {
         let Decoded { bytes, problem } = decoded(&self.encodings, copy, MOST);
         let broken = match ending {
             Ending::Whole => None,
-            Ending::Gone => Some("the client went away before the answer had come".to_owned()),
+            Ending::Gone => {
+                Some("the client closed the connection before the answer was complete".to_owned())
+            }
             Ending::Broken(words) => Some(format!("the connection broke off: {words}")),
             Ending::TooLong => {
                 let most = MOST >> 20;
@@ -393,7 +395,7 @@ impl Head {
             None => match broken {
                 Some(broken) => Outcome::Lost(broken),
                 None => Outcome::Unreadable(format!(
-                    "the answer has not the form of `{}`",
+                    "the answer does not have the form of `{}`",
                     protocol.name()
                 )),
             },

@@ -45,7 +45,7 @@ impl fmt::Display for RunError {
         match self {
             Self::NothingAsked(others) => {
                 f.write_str(
-                    "the agent asked no model at the address that it was given; let its client take the address from \
+                    "the agent called no model at the address of the session; let the agent's client take the address from \
                      OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL, which the session sets",
                 )?;
                 let Some(first) = others.first() else {
@@ -53,18 +53,19 @@ impl fmt::Display for RunError {
                 };
                 write!(
                     f,
-                    "; it asked {} of other kinds, such as `{first}`, which no known format has",
+                    "; it sent {} of unknown kinds, such as `{first}`",
                     counted(others.len(), "request")
                 )
             }
             Self::NothingSaid(why) => write!(
                 f,
                 "the agent got no answer of a model: {}",
-                why.first().map_or("it waited for none", String::as_str)
+                why.first()
+                    .map_or("the agent did not wait for an answer", String::as_str)
             ),
             Self::Unreadable(why) => write!(
                 f,
-                "the run is not known, as {} of its model calls cannot be read: {}",
+                "the run cannot be read, because {} of its model calls cannot be read: {}",
                 why.len(),
                 why.first().map_or("", String::as_str)
             ),
@@ -240,11 +241,14 @@ fn notes_of(own: &Conversation, options: &RunOptions) -> Vec<String> {
     let mut notes = Vec::new();
     let prompt = options.turns.first().map(|text| text.trim());
     if prompt.is_some_and(|prompt| !prompt.is_empty() && !opening_holds(own, prompt)) {
-        notes.push("no conversation begins with the prompt: the first one is taken".to_owned());
+        notes.push(
+            "no conversation begins with the prompt: the first conversation is used".to_owned(),
+        );
     }
     let changed: Vec<Changed> = own.calls.iter().filter_map(|call| call.changed).collect();
     if changed.contains(&Changed::Past) {
-        notes.push("the agent changed the past of its conversation (compaction)".to_owned());
+        notes
+            .push("the agent changed earlier messages of its conversation (compaction)".to_owned());
     }
     if changed.contains(&Changed::LastAnswer) {
         notes.push(
@@ -335,9 +339,9 @@ fn ending(
         Some(stopped.as_str())
     } else if let Some(broken) = &last.broken {
         let what = if last.answered {
-            "the last answer is not whole"
+            "the last answer is incomplete"
         } else {
-            "the last request came to nothing"
+            "the last request got no answer"
         };
         notes.push(format!("{what}: {broken}"));
         Some("error")

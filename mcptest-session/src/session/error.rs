@@ -54,7 +54,7 @@ impl fmt::Display for SessionError {
             }
             Self::Silent => {
                 return f.write_str(
-                    "the program printed nothing, and `closing: stdout` says that what it prints is what the user reads; let \
+                    "the program printed nothing, and with `closing: stdout` the output is the closing message; let \
                      it print its closing message, or leave `closing` out",
                 );
             }
@@ -68,8 +68,8 @@ impl fmt::Display for SessionError {
             Self::Fault { fault, tool } => {
                 return write!(
                     f,
-                    "the fault `{fault}` was for the call of `{tool}`, which reached no MCP server: faults are put in at \
-                     MCP servers, and cannot be put into tools of the agent's own code"
+                    "the fault `{fault}` is for a call of `{tool}` that reached no MCP server: faults are injected at \
+                     MCP servers, and not into tools of the agent's own code"
                 );
             }
             Self::Run { error, strangers } => (error, strangers, None),
@@ -88,7 +88,7 @@ impl fmt::Display for SessionError {
             };
             write!(
                 f,
-                "; {strangers} {requests} came to the port of the session under another path: use the whole address"
+                "; {strangers} {requests} used the port of the session, but another path: the client must use the whole address"
             )?;
         }
         ended.map_or(Ok(()), |ended| write!(f, "; {ended}"))

@@ -406,7 +406,7 @@ fn an_error_that_the_model_is_not_told_is_an_error_all_the_same() {
     assert_eq!(call["result"]["content"][0]["text"], "it is shipped");
     assert_eq!(
         run.notes,
-        ["of 1 result the model was told something else than the MCP server said"]
+        ["in 1 result, the model got something else than the MCP server sent"]
     );
 }
 
@@ -432,8 +432,8 @@ fn what_the_model_did_not_ask_for_is_no_call_of_it() {
     assert_eq!(
         finished.notes,
         [
-            "nothing was asked of the server `far away`: let the agent's client take its address from MCPTEST_MCP_FAR_AWAY",
-            "1 call at MCP servers that the model did not ask for: `get_count` of `own`",
+            "the agent sent nothing to the server `far away`: let the agent's client take the server's address from MCPTEST_MCP_FAR_AWAY",
+            "1 call of MCP tools that the model did not ask for: `get_count` of `own`",
         ]
     );
 }
@@ -461,7 +461,7 @@ fn a_server_that_ends_in_the_middle_makes_no_run() {
     };
     assert_eq!(
         failure.problem,
-        "the server `own` answered `babble` with what is no JSON"
+        "the answer of the server `own` to `babble` is no JSON"
     );
     let mut none = server("own");
     none.place = McpPlace::Command {
@@ -522,8 +522,8 @@ fn faults_strike_calls_in_the_order_of_the_model() {
     );
     assert_eq!(
         own.unwrap_err().to_string(),
-        "the fault `late` was for the call of `local`, which reached no MCP server: faults are put in at MCP servers, and \
-         cannot be put into tools of the agent's own code"
+        "the fault `late` is for a call of `local` that reached no MCP server: faults are injected at MCP servers, and \
+         not into tools of the agent's own code"
     );
 }
 

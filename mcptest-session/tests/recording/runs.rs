@@ -207,9 +207,9 @@ fn an_agent_that_asks_nothing_is_told_what_to_set() {
     });
     assert_eq!(
         error.to_string(),
-        "the agent asked no model at the address that it was given; let its client take the address from \
-         OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL, which the session sets; 1 request came to the \
-         port of the session under another path: use the whole address; the program ended with exit status: 0; on \
+        "the agent called no model at the address of the session; let the agent's client take the address from \
+         OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL, which the session sets; 1 request used the \
+         port of the session, but another path: the client must use the whole address; the program ended with exit status: 0; on \
          standard error: no network here | none at all"
     );
 }

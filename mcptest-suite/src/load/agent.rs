@@ -100,7 +100,7 @@ fn read(
             Diagnostic::new("`cassette:` names the runs of one model, and this agent has several")
                 .label(cassette.span, "the runs of which model?")
                 .also(Span::new(first.span.start, last.span.end), "several models")
-                .help("leave it out and put each model's runs under its own stem in `cassettes/`"),
+                .help("remove `cassette:`, and put each model's runs under its own stem in `cassettes/`"),
         );
     }
     let observable = fields
@@ -266,7 +266,8 @@ fn runs(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Spanned<usiz
     if runs.value > MAX_RUNS {
         let message = format!("`runs` is {}; at most {MAX_RUNS} are read", runs.value);
         problems.push(
-            Diagnostic::at(node.span, message).help("say how many runs are recorded of this agent"),
+            Diagnostic::at(node.span, message)
+                .help("write how many runs of this agent are recorded"),
         );
         return None;
     }
@@ -307,7 +308,7 @@ fn skip_and_only(
         .and_then(|node| problems.flag(node)?.then_some(node.span));
     if let (Some(skip), Some(only)) = (&skip, only) {
         problems.push(
-            Diagnostic::new("an agent cannot be both the only one and skipped")
+            Diagnostic::new("an agent cannot have both `only: true` and `skip`")
                 .label(only, "the only one")
                 .also(skip.span, "skipped")
                 .help("remove one of the two"),

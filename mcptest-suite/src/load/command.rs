@@ -56,7 +56,7 @@ fn check_servers(servers: &[Spanned<String>], problems: &mut Problems) {
         if let Some(first) = before.find(is_shared) {
             problems.push(
                 Diagnostic::new(format!(
-                    "the servers `{}` and `{}` would have one variable: MCPTEST_MCP_{own}",
+                    "the servers `{}` and `{}` would share one variable: MCPTEST_MCP_{own}",
                     first.value, server.value
                 ))
                 .label(server.span, "again here")
@@ -76,7 +76,7 @@ fn program(node: &crate::Node, problems: &mut Problems) -> Option<Vec<String>> {
         problems.push(
             Diagnostic::at(
                 node.span,
-                "a program is started without a shell, so its arguments stand apart",
+                "a program is started without a shell, so write the program and its arguments as a list",
             )
             .help(format!("write `[{}]`", words.join(", "))),
         );
@@ -125,7 +125,7 @@ mod tests {
             ("command: [a], closing: stdot", "did you mean `stdout`?"),
             (
                 "command: [a], servers: [desk 2, desk-2]",
-                "the servers `desk 2` and `desk-2` would have one variable: MCPTEST_MCP_DESK_2",
+                "the servers `desk 2` and `desk-2` would share one variable: MCPTEST_MCP_DESK_2",
             ),
         ] {
             let error = agent(keys).unwrap_err();

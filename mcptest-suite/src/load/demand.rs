@@ -152,7 +152,7 @@ impl Looked<'_> {
         match (value, self.target.unit) {
             (Value::String(word), Unit::Word(words)) if self.other_words => {
                 if let Some(near) = misspelt(word, words.iter().copied()) {
-                    let message = format!("`{word}` is no word for `{}`", self.path);
+                    let message = format!("`{word}` is no value of `{}`", self.path);
                     let problem = Diagnostic::at(span, message);
                     problems.push(problem.help(format!("did you mean `{near}`?")));
                 }
@@ -351,7 +351,7 @@ impl Looked<'_> {
         problems.push(match holds {
             _ if percent_meant => problem.help(format!("write `{}`", shown(value / 100.0))),
             "always" => problem.help("ask for more, or leave it out"),
-            _ => problem.help("ask for a number that it can be"),
+            _ => problem.help("ask for a number that is possible"),
         });
     }
 
@@ -361,13 +361,15 @@ impl Looked<'_> {
             self.path,
             self.target.unit_and_range()
         );
-        Diagnostic::at(span, message).note("what no run can decide is no test")
+        Diagnostic::at(span, message)
+            .note("every run gets the same verdict here, so nothing is tested")
     }
 
     /// It is never of a kind.
     fn never(&self, span: Span, kind: &str) -> Diagnostic {
         let unit = self.target.unit_and_range();
         let message = format!("`{}` is {unit}, never {kind}", self.path);
-        Diagnostic::at(span, message).note("what no run can decide is no test")
+        Diagnostic::at(span, message)
+            .note("every run gets the same verdict here, so nothing is tested")
     }
 }

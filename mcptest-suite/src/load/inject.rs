@@ -18,7 +18,7 @@ pub(super) fn read(node: &Node, faults: &Faults, problems: &mut Problems) -> Vec
                     Diagnostic::new(format!("the fault `{}` is injected twice", name.value))
                         .label(name.span, "again here")
                         .also(first.span, "first here")
-                        .note("the first fault that matches a call decides, so the second never would")
+                        .note("the first fault that matches a call decides, so the second fault never fires")
                         .help("name it once"),
                 );
             } else {
@@ -60,7 +60,8 @@ fn shadowed(
     let before = &faults[first.value].value;
     let (name, other) = (&fault.name, &before.name);
     let alike = before.tool == fault.tool && before.server == fault.server;
-    let message = format!("the fault `{name}` never strikes: `{other}` takes all its calls");
+    let message =
+        format!("the fault `{name}` can never fire: the fault `{other}` takes all its calls");
     let problem = Diagnostic::new(message)
         .label(later.span, "comes later")
         .also(first.span, "the first fault that fits a call decides");

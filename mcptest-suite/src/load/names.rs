@@ -17,7 +17,7 @@ pub(super) fn segment_of(
             problems.push(
                 Diagnostic::at(
                     name.span,
-                    format!("`{segment}` cannot name {what}: the harness names its own cases so"),
+                    format!("`{segment}` cannot name {what}: the harness uses this name for its own cases"),
                 )
                 .note(format!(
                     "taken: `{UNSUPPORTED}`, `{LOAD}` and the names of the gates"

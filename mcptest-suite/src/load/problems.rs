@@ -88,7 +88,7 @@ impl Problems {
             )
         } else if path.value.contains('\\') {
             let with_slashes = path.value.replace('\\', "/");
-            Diagnostic::at(node.span, "the parts of a path stand between `/`")
+            Diagnostic::at(node.span, "a path needs `/` between its parts")
                 .help(format!("write `{with_slashes}`: every system reads it"))
         } else {
             return Some(path);

@@ -71,10 +71,11 @@ pub(super) fn of_agent(
 ) -> Option<AgentRegression> {
     if !declared {
         let message = "this suite does not say what its agents are compared with";
-        problems
-            .push(Diagnostic::at(entry.key_span, message).help(
-                "say it at the top of the suite: `regression: { baseline: baselines/main }`",
-            ));
+        problems.push(
+            Diagnostic::at(entry.key_span, message).help(
+                "add this at the top of the suite: `regression: { baseline: baselines/main }`",
+            ),
+        );
     }
     let mut fields = Fields::open(&entry.value, "an agent's `regression`", problems)?;
     let margin = fields.get("margin");

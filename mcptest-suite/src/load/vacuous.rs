@@ -63,13 +63,12 @@ pub fn empty_text(name: &str, node: &Node, problems: &mut Problems) {
     if let Some(span) = find(node, name == "subset") {
         let what = match name {
             "subset" => "says nothing",
-            _ => "stands in every text",
+            _ => "is in every text",
         };
         let message = format!("`{name}` looks for an empty text, which {what}");
         let problem = Diagnostic::at(span, message).help("leave it out");
         problems.push(
-            problem
-                .help("where the text must be empty, use `exact`, or `schema` with `const: \"\"`"),
+            problem.help("if the text must be empty, use `exact`, or `schema` with `const: \"\"`"),
         );
     }
 }
@@ -78,6 +77,6 @@ pub fn empty_text(name: &str, node: &Node, problems: &mut Problems) {
 #[must_use]
 pub fn holds_for(demand: &str, what: &str, span: Span) -> Diagnostic {
     Diagnostic::at(span, format!("`{demand}` holds for {what}"))
-        .note("what no run can decide is no test")
+        .note("every run gets the same verdict here, so nothing is tested")
         .help("say what to look for, or leave it out")
 }

@@ -25,10 +25,10 @@ pub(crate) fn check(node: &Node, problems: &mut Problems) {
             for entry in entries {
                 if entry.value.is_left_out() {
                     let message = format!("`{}` is left without a value", entry.key);
-                    problems.push(
-                        Diagnostic::at(entry.key_span, message)
-                            .help(format!("write `{}: null` if that is meant", entry.key)),
-                    );
+                    problems.push(Diagnostic::at(entry.key_span, message).help(format!(
+                        "write `{}: null` if the value is `null`",
+                        entry.key
+                    )));
                 }
                 check(&entry.value, problems);
             }
@@ -46,7 +46,7 @@ fn rounded(node: &Node, number: &Number, written: &str) -> Option<Diagnostic> {
         let message = format!("`{written}` is no whole number that can be kept exactly");
         return Some(
             Diagnostic::at(node.span, message)
-                .note("whole numbers are kept from -9223372036854775808 to 18446744073709551615; others that differ would count as equal")
+                .note("whole numbers are kept from -9223372036854775808 to 18446744073709551615; outside of this range, different numbers would count as equal")
                 .help(format!("write it as text: `\"{written}\"`")),
         );
     }

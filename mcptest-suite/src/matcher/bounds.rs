@@ -108,7 +108,7 @@ impl Declared for Between {
     fn read(node: &Node, problems: &mut Problems) -> Option<[Number; 2]> {
         let Some([least, most]) = node.items() else {
             let message = format!(
-                "`between` has a least and a most number, found {}",
+                "`between` needs a lowest and a highest number, found {}",
                 node.found()
             );
             problems
@@ -122,7 +122,7 @@ impl Declared for Between {
                 Diagnostic::new("nothing is between these two: the first is above the second")
                     .label(least.span, "at least this")
                     .also(most.span, "and at most this")
-                    .help("swap the two, or mend one of them"),
+                    .help("swap the two, or correct one of them"),
             );
             return None;
         }

@@ -238,7 +238,7 @@ fn list(
         let message = format!("`{key}` of a matcher and its `not` holds {holds}");
         problems.push(
             Diagnostic::at(matcher.span, message)
-                .note("what no run can decide is no test")
+                .note("every run gets the same verdict here, so nothing is tested")
                 .help(format!("remove {which}")),
         );
     }

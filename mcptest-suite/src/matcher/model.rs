@@ -46,7 +46,7 @@ macro_rules! need_a_model {
                 }
 
                 fn phrase<R: Ready>((): &()) -> String {
-                    format!("to hold what `{}` asks a model", Self::KEY)
+                    format!("to pass the question that `{}` asks a model", Self::KEY)
                 }
             }
         )*

@@ -20,7 +20,7 @@ pub(super) fn value(
                 node.span,
                 format!("`{key}` looks for something, found nothing"),
             )
-            .help("write `{ exact: null }` if nothing is what must be there"),
+            .help("write `{ exact: null }` if the value must be `null`"),
         );
         return None;
     }

@@ -26,7 +26,7 @@ pub(crate) fn read(node: &Node, problems: &mut Problems) -> Option<Matcher> {
                 format!("expected a matcher, found {}", node.found()),
             )
             .help(format!(
-                "write it with what it asks for, e.g. `{{ {key}: … }}`"
+                "write the matcher with a value, e.g. `{{ {key}: … }}`"
             )),
         );
         return None;
@@ -64,10 +64,10 @@ fn run_here() -> impl Iterator<Item = &'static MatcherInfo> + Clone {
 fn must_be_written(info: &MatcherInfo) -> Option<String> {
     let key = info.key;
     match info.form {
-        MatcherForm::Value => Some(format!("say what it asks for: `{{ {key}: … }}`")),
-        MatcherForm::ValueOrNull => Some(format!(
-            "write `{key}: null` if nothing is what must be there"
-        )),
+        MatcherForm::Value => Some(format!("give the matcher a value: `{{ {key}: … }}`")),
+        MatcherForm::ValueOrNull => {
+            Some(format!("write `{key}: null` if the value must be `null`"))
+        }
         MatcherForm::Alone | MatcherForm::Unread => None,
     }
 }

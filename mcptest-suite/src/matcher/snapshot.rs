@@ -63,6 +63,6 @@ impl Declared for Snapshot {
     }
 
     fn phrase<R: Ready>(_: &Option<Spanned<String>>) -> String {
-        "to be what its snapshot says".to_owned()
+        "to equal its snapshot".to_owned()
     }
 }

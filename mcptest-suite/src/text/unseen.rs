@@ -11,7 +11,7 @@ use unicode_normalization::UnicodeNormalization as _;
 /// The most characters of a difference that are spelt.
 const SPELT: usize = 40;
 
-/// What tells two texts apart that look the same, e.g. ``only Unicode normalisation tells the two apart:
+/// What tells two texts apart that look the same, e.g. ``the only difference is Unicode normalisation:
 /// expected `Z\u{fc}rich`, recorded `Zu\u{308}rich` ``; nothing where they are the same, or a look tells.
 #[must_use]
 pub fn unseen(names: [&str; 2], texts: [&str; 2]) -> Option<String> {
@@ -22,12 +22,12 @@ pub fn unseen(names: [&str; 2], texts: [&str; 2]) -> Option<String> {
     let why = if composed(old) == composed(new) {
         "Unicode normalisation"
     } else {
-        "what is not seen"
+        "invisible characters"
     };
     let [old, new] = spelt(old, new);
     let [before, after] = names.map(escape_line);
     Some(format!(
-        "only {why} tells the two apart: {before} `{old}`, {after} `{new}`"
+        "the only difference is {why}: {before} `{old}`, {after} `{new}`"
     ))
 }
 
@@ -127,7 +127,7 @@ mod tests {
     fn normalisation_is_told_with_the_word_that_differs() {
         assert_eq!(
             told("to Z\u{fc}rich, now", "to Zu\u{308}rich, now").unwrap(),
-            r"only Unicode normalisation tells the two apart: expected `Z\u{fc}rich`, recorded `Zu\u{308}rich`"
+            r"the only difference is Unicode normalisation: expected `Z\u{fc}rich`, recorded `Zu\u{308}rich`"
         );
         assert_eq!(
             unseen_in(
@@ -135,7 +135,7 @@ mod tests {
                 [&json!({ "c": "e\u{301}" }), &json!({ "c": "\u{e9}" })]
             )
             .unwrap(),
-            r"only Unicode normalisation tells the two apart: a `e\u{301}`, b `\u{e9}`"
+            r"the only difference is Unicode normalisation: a `e\u{301}`, b `\u{e9}`"
         );
         let long = "e\u{301}".repeat(50);
         let text = told(&long, &long.nfc().collect::<String>()).unwrap();
@@ -146,7 +146,7 @@ mod tests {
     fn what_chooses_the_form_of_a_character_is_told() {
         assert_eq!(
             told("\u{2764}\u{fe0f} it", "\u{2764} it").unwrap(),
-            r"only what is not seen tells the two apart: expected `\u{2764}\u{fe0f}`, recorded `\u{2764}`"
+            r"the only difference is invisible characters: expected `\u{2764}\u{fe0f}`, recorded `\u{2764}`"
         );
     }
 

@@ -127,7 +127,7 @@ pub(super) fn read(group: &Group, run: &RunSpans, ended: bool) -> Told {
 fn without_content(group: &Group, run: &RunSpans) -> String {
     let emitter = group.spans[run.calls[0]].emitter();
     format!(
-        "runs over {} are not written: what is said is not in their spans; switch it on: {}",
+        "runs over {} are not written: their spans do not have the texts of messages; switch the texts on: {}",
         emitter.name, emitter.switch
     )
 }

@@ -93,7 +93,7 @@ metrics! { Analysis as analysis {
     Measure::of("energy.frozen", Unit::Flag)
         .lower_is_better("1 when the run used up its token budget") => analysis.frozen,
     Measure::of("energy.trip_step", Unit::Count)
-        .only_describes("the step that tripped, where one did")
+        .only_describes("the step that tripped, if one did")
         .at_least(1.0)
         .sometimes() => analysis.trip_step,
     Measure::of("energy.peak_ratio", Unit::Ratio)

@@ -126,7 +126,7 @@ fn policy_drift(trajectory: &Trajectory<'_>) -> Option<Finding> {
 
 fn gradual_degradation(ratios: &[f64]) -> Finding {
     let line = match ratios.last() {
-        Some(last) => format!("cost grew to {last:.2}x the baseline, in none of the known ways"),
+        Some(last) => format!("cost grew to {last:.2}x the baseline, in no known pattern"),
         None => "there is no baseline to compare with".to_owned(),
     };
     (FailurePattern::GradualDegradation, 0.5, line)

@@ -71,7 +71,7 @@ metrics! { CallCounts as counts {
     Measure::of("calls.count", Unit::Count).lower_is_better("tool calls") => counts.count,
     Measure::of("calls.errors", Unit::Count)
         .lower_is_better(
-            "tool calls that ended in an error, where the recording tells errors and has a \
+            "tool calls that ended in an error, if the recording marks errors and has a \
              result of each call",
         )
         .sometimes() => counts.errors,

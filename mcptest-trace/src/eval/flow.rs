@@ -148,7 +148,7 @@ pub struct Leak {
 /// argument, and where the words around it in the result say what it is: the name of the argument, quotes, money; a
 /// date anywhere. All three leak only where nobody else said them: no user, no system prompt, no result of another tool.
 ///
-/// What is carried over in other words is not seen. Keys of objects are no values. The time is linear in the texts
+/// What is carried over in other words is not seen. Keys of objects in arguments are values if they do not look like the name of a field; keys in results are none. The time is linear in the texts
 /// of results and arguments.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]

@@ -258,7 +258,7 @@ fn before(trace: &Trace, first: &str, second: &str) -> Option<Unplaced> {
         (Some(earlier), Some(later)) if earlier < later => return None,
         (Some(earlier), Some(later)) => format!(
             "`{first}` must come before `{second}`, but is first called at `tool_calls[{earlier}]`, \
-             `{second}` at `tool_calls[{later}]`"
+             and `{second}` is first called at `tool_calls[{later}]`"
         ),
         (None, Some(_)) => format!("`{first}` must come before `{second}`, but is never called"),
         (Some(_), None) => format!("`{second}` must come after `{first}`, but is never called"),
@@ -299,7 +299,7 @@ fn unproduced(trace: &Trace, producer: &str, consumer: &str) -> Option<Unplaced>
     };
     let place = first.unwrap_or_default();
     let reason = format!(
-        "`{consumer}` needs what `{producer}` gives, but `tool_calls[{place}]` {ended} and no other \
+        "`{consumer}` needs a result of `{producer}`, but `tool_calls[{place}]` {ended} and no other \
          `{producer}` succeeded before `tool_calls[{later}]`"
     );
     Some((first, Some(later), reason))
@@ -315,7 +315,7 @@ fn last_before(trace: &Trace, first: &str, second: &str) -> Option<Unplaced> {
         let how = if parallel { ", in one step" } else { "" };
         let reason = format!(
             "the last `{first}` must come before the last `{second}`, but is `tool_calls[{earlier}]`, \
-             `{second}` `tool_calls[{later}]`{how}"
+             and the last `{second}` is `tool_calls[{later}]`{how}"
         );
         (Some(earlier), Some(later), reason)
     })
@@ -342,7 +342,7 @@ fn sourceless(trace: &Trace, edge: &Dependency, arg: &str) -> Option<Unplaced> {
             });
             let mut numbered = scalars.iter().enumerate();
             let reason = if scalars.is_empty() {
-                format!("`tool_calls[{index}]` carries no `args.{arg}` that {source} could hold")
+                format!("`tool_calls[{index}]` has no value in `args.{arg}`, so no value comes from {source}")
             } else {
                 let missing = |(which, scalar): &(usize, &&Value)| {
                     !sources.hold(scalar, *which, index, consumer)

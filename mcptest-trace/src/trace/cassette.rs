@@ -277,7 +277,7 @@ fn flawed(origin: &Origin, mut flaws: Vec<Flaw>) -> CassetteError {
     if more > 0 {
         flaws.push(format!("and {more} more").into());
     }
-    CassetteError::new(origin, flaws, "mend the file, or record the run again")
+    CassetteError::new(origin, flaws, "correct the file, or record the run again")
 }
 
 /// What a value of this text does not hold.
@@ -286,7 +286,7 @@ fn losses(bytes: &[u8], origin: &Origin) -> Vec<Flaw> {
         let path = &lost.path;
         let message = match &lost.what {
             Loss::Key => {
-                format!("`{path}`: this key stands twice in its object; keep one of the two")
+                format!("`{path}`: this key is twice in its object; keep one of the two")
             }
             Loss::Number(spelt) => {
                 let why = if number::is_whole(spelt) {
@@ -317,7 +317,7 @@ fn not_json(bytes: &[u8], origin: &Origin, error: &serde_json::Error) -> Cassett
     let values = cause::values(bytes);
     if let (Some(values @ 2..), None) = (values, origin.line) {
         let problem = format!("holds {values} JSON values, and a file of this name holds one run");
-        let help = "name a file of one run a line `.jsonl`, or put each run into a file of its own";
+        let help = "if each line is one run, name the file `.jsonl`; if not, put each run into its own file";
         return CassetteError::new(origin, vec![problem.into()], help);
     }
     if let Err(error) = std::str::from_utf8(bytes) {
@@ -328,7 +328,7 @@ fn not_json(bytes: &[u8], origin: &Origin, error: &serde_json::Error) -> Cassett
             &format!("is not UTF-8 text: byte 0x{byte:02X}"),
             Some(place),
         );
-        let help = "save the file as UTF-8; text in Latin-1 or another old encoding looks so";
+        let help = "save the file as UTF-8; the file may be in Latin-1 or another old encoding";
         return CassetteError::new(origin, vec![flaw], help);
     }
     let text = error.to_string();
@@ -337,9 +337,9 @@ fn not_json(bytes: &[u8], origin: &Origin, error: &serde_json::Error) -> Cassett
     let help = if error.is_eof() {
         "the file ends too early; record the run again"
     } else if values == Some(1) {
-        "it nests deeper than 128 levels, or holds half a character; record it again with that value cut"
+        "the JSON nests deeper than 128 levels, or holds half a character; record the run again with a shorter value"
     } else {
-        "mend the JSON at that place, or record the run again"
+        "correct the JSON at that place, or record the run again"
     };
     let lines = bytes.split_inclusive(|byte| *byte == b'\n');
     let start: usize = lines

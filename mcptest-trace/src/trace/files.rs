@@ -56,7 +56,7 @@ pub fn read_file(path: &Path, shown: &str) -> Vec<Result<Run, CassetteError>> {
                 return refuse(
                     "is JSON over several lines, and a `.jsonl` file holds one run a line"
                         .to_owned(),
-                    "name a file of one run `.json`, or write each run on one line (`jq -c . FILE`)",
+                    "if the file is one run, name it `.json`; if not, write each run on one line (`jq -c . FILE`)",
                 );
             }
         }
@@ -169,7 +169,7 @@ fn bounded(mut errors: Vec<CassetteError>, shown: &str) -> Vec<CassetteError> {
         errors.truncate(LINES_SHOWN);
         let origin = Origin::file(shown);
         let problem = format!("and {more} more lines that cannot be used");
-        let help = "mend the lines that are shown first; the others may have the same cause";
+        let help = "correct the lines that are shown first; the others may have the same cause";
         errors.push(CassetteError::new(&origin, vec![problem.into()], help));
     }
     errors

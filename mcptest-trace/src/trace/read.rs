@@ -117,7 +117,7 @@ fn is_error(map: &mut Object<'_>, synthesized: bool, at: &mut Reader<'_>) -> (bo
     let known = stated.is_some() || told.is_some();
     if stated == Some(false) && told == Some(true) {
         at.at("is_error")
-            .problem("is false, but `result.isError` is true; a result is an error or it is none");
+            .problem("is false, but `result.isError` is true; make the two equal");
     } else if synthesized && !stated.or(told).unwrap_or_default() {
         let says = match stated.or(told) {
             Some(_) => "is false",

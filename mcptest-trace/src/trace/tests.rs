@@ -139,7 +139,7 @@ fn a_result_that_contradicts_itself_is_refused_and_read_as_an_error() {
     assert_eq!(
         refused(json!({ "call_index": 0, "is_error": false, "result": { "isError": true } })),
         [
-            "`trace.tool_results[0].is_error`: is false, but `result.isError` is true; a result is an error or it is none"
+            "`trace.tool_results[0].is_error`: is false, but `result.isError` is true; make the two equal"
         ]
     );
     assert_eq!(

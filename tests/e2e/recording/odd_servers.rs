@@ -168,7 +168,7 @@ fn what_looks_like_a_key_is_pointed_at() {
     let ran = scene.record("missing", &[]).exits(0);
     assert!(
         ran.stderr.contains(
-            "warning: run 1 of `Finder` holds what looks like a key, at `trace.tool_results[0].result.content[0].text`"
+            "warning: run 1 of `Finder` holds text that looks like a key, at `trace.tool_results[0].result.content[0].text`"
         ),
         "{ran}"
     );

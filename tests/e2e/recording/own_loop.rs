@@ -125,10 +125,7 @@ fn what_the_loop_calls_a_secret_is_blanked_in_runs_and_errors() {
 fn a_loop_that_forgets_the_user_is_told_so_at_its_first_run() {
     let stage = Stage::new(&suite("Forget the user.", 3));
     let (_, text) = stage.record("missing", &[]).exits(101).only_failure();
-    assert!(
-        text.contains("never wrote down what the user said"),
-        "{text}"
-    );
+    assert!(text.contains("did not record what the user said"), "{text}");
     assert!(text.contains("run.user(&asked.user_turns[0])"), "{text}");
     assert_eq!((stage.begun(), stage.runs().len()), (vec![1], 0));
 }

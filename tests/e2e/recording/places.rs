@@ -93,7 +93,7 @@ fn two_places_are_refused_before_anything_is_spent() {
         .write("cassettes/desk/Refunds__claude-sonnet-4-5.json", &text);
     for word in ["missing", "all"] {
         let (_, text) = scene.record(word, &[]).exits(101).only_failure();
-        assert!(text.contains("here are several"), "{text}");
+        assert!(text.contains("are in several places"), "{text}");
     }
     assert_eq!(scene.conversations(), 1);
 }

@@ -116,7 +116,7 @@ fn a_wrong_key_names_the_variable_and_not_the_key() {
         let scene = greeter(model, &json!([{ "text": "Good day." }])).set(variable, wrong);
         let text = failure(&scene, scene.record("missing", &[]));
         assert!(
-            text.contains(&format!("is `{variable}` the key")) && !text.contains(wrong),
+            text.contains(&format!("check that `{variable}` is the key")) && !text.contains(wrong),
             "{text}"
         );
         snapshot::assert(&format!("provider-401-{model}"), &text, scene.folder.path());

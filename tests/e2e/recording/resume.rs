@@ -179,7 +179,7 @@ fn all_that_fails_halfway_leaves_the_old_runs_and_goes_on_next_time() {
     ));
     let ran = scene.record("all", &[]).exits(0);
     assert!(
-        ran.stderr.contains("going on: 2 of 4 runs of `Refunds`"),
+        ran.stderr.contains("continuing: 2 of 4 runs of `Refunds`"),
         "{ran}"
     );
     assert_eq!(scene.conversations(), 2);

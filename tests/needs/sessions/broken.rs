@@ -63,7 +63,7 @@ fn is_not_finished(client: &Client) {
     let is_told = |note: &Value| {
         note.as_str()
             .unwrap()
-            .contains("the last answer is not whole")
+            .contains("the last answer is incomplete")
     };
     assert!(notes.iter().any(is_told), "{session}");
     // The tokens of the last answer never came: none are told rather than too few.

@@ -111,7 +111,7 @@ impl ServerProcess {
         let errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
         let errors: Vec<&str> = errors.iter().map(String::as_str).collect();
         if errors.is_empty() {
-            message.push_str("; it said nothing on standard error");
+            message.push_str("; it wrote nothing to standard error");
         } else {
             message.push_str(&format!("; on standard error:\n{}", errors.join("\n")));
         }

@@ -52,7 +52,7 @@ impl<'v> Rollout<'v> {
             let at = word(line, "timestamp").and_then(time::milliseconds);
             // Nothing is written twice in one millisecond, to the letter.
             if at.is_some() && !seen.insert(Digest::of(&[&canonical_json(line)])) {
-                self.run.note("lines that stand there twice are read once");
+                self.run.note("lines that are there twice are read once");
                 continue;
             }
             self.run.at(at);
@@ -224,7 +224,7 @@ impl<'v> Rollout<'v> {
                     }
                 } else if !ran.is_empty() {
                     self.run
-                        .note("what ran within a script with other calls is not told apart");
+                        .note("the results of several calls in one script are not separated");
                 }
                 failed
             }
@@ -280,7 +280,9 @@ impl<'v> Rollout<'v> {
             "turn_aborted" => self.run.stop = Some(Stop::Known("interrupted")),
             "thread_rolled_back" => self.roll_back(count(event, "num_turns").unwrap_or(1)),
             "error" => self.run.stop = Some(BROKEN),
-            "stream_error" => self.run.note("errors that the program got over left out"),
+            "stream_error" => self
+                .run
+                .note("errors that the program recovered from left out"),
             _ => {}
         }
     }

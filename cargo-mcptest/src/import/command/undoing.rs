@@ -46,7 +46,7 @@ impl Import {
         Ok(match (undone.gone.is_empty(), undone.is_partial()) {
             (true, false) => {
                 let suite = shown_path(&self.suite);
-                writeln!(err, "error: nothing of these files is recorded for {suite}")?;
+                writeln!(err, "error: no run of these files is recorded for {suite}")?;
                 ExitStatus::CouldNotRun
             }
             (false, false) => ExitStatus::Holds,

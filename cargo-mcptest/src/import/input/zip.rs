@@ -113,7 +113,7 @@ impl Archive {
         }
         if count != zip.entries_hint() {
             return Err(wrong(
-                "it has another number of entries than its end counts",
+                "the number of its entries is not the number that its end record states",
             ));
         }
         // What was added later takes the place of what has its name.

@@ -98,8 +98,8 @@ fn trace(runs: &[&Value], read: &mut ForeignRun, known: &mut Vec<String>) {
         .filter_map(|run| identifier(run, "parent_run_id"));
     if let Some(parent) = parents.find(|parent| !ids.contains(parent)) {
         read.lose(
-            "export that is cut",
-            format!("the run `{parent}` is not there, which others are part of"),
+            "incomplete export",
+            format!("other runs are part of the run `{parent}`, and this run is missing"),
         );
     }
     for run in runs {

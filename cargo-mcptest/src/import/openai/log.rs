@@ -72,7 +72,9 @@ impl<'v> LoggedCall<'v> {
         match (joiner.chained(part, &before, &after), parent) {
             (false, Some(parent)) => Err(Lost::new(
                 "missing parent",
-                format!("it continues the response `{parent}`, which is not there before it"),
+                format!(
+                    "it continues the response `{parent}`, and this response is not in the log before it"
+                ),
             )),
             _ => Ok(()),
         }

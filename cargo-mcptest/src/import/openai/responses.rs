@@ -113,7 +113,7 @@ fn read_item(item: &Value, run: &mut ForeignRun) {
             let id = text(item, "id").unwrap_or_default();
             run.lose(
                 "item that is elsewhere",
-                format!("the item `{id}` is only referred to"),
+                format!("the log refers to the item `{id}`, but does not contain it"),
             );
         }
         other if other.ends_with("_output") => {

@@ -265,7 +265,7 @@ fn of_ai_sdk(span: &OtelSpan, into: &mut Exchanged) {
         parts.extend(calls.into_iter().map(|mut call| {
             let map = call
                 .as_object_mut()
-                .ok_or("what is no tool call left out")?;
+                .ok_or("parts that are no tool call left out")?;
             map.insert("type".to_owned(), "tool-call".into());
             part(&call)
         }));

@@ -68,7 +68,7 @@ fn join(
             let logged =
                 format::logged(&record.value).and_then(|(_, response)| identifier(response, "id"));
             if logged.is_some_and(|id| joiner.knows(&record, &id)) {
-                reports.note("logged calls that stand there twice are read once");
+                reports.note("logged calls that are there twice are read once");
                 return;
             }
             if let Err(lost) = kind.format().join(&record, joiner, reading.mapping) {
@@ -194,7 +194,7 @@ impl Building {
         self.ids.extend(part.map(|part| (key, (content, part))));
         if twin > 1 {
             reports.note(
-                "equal records without an identifier in one file: each is a run, but equal runs prove no more than one does",
+                "equal records without an identifier in one file: each record is a run, but equal runs prove no more than one run",
             );
         }
         for note in notes {
@@ -299,8 +299,8 @@ fn clash(reading: &Reading<'_>, first: RecordPlace, records: &[Record<'_>], id: 
         let mut files: Vec<&str> = files.collect();
         files.dedup();
         let files = files.join(", ");
-        return format!("two runs that lie in {files} have the identifier `{id}`");
+        return format!("two runs in {files} have the same identifier `{id}`");
     }
     let first = reading.inputs[first.input as usize].place(first);
-    format!("the run at {first} has the identifier `{id}` too, and another content")
+    format!("the run at {first} has the same identifier `{id}`, but different content")
 }

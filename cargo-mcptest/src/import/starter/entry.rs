@@ -19,7 +19,7 @@ pub(super) const MOST_RUNS: usize = 200;
 pub(super) const MOST_BYTES: usize = 8 << 20;
 
 /// How the reason of a `skip` ends that is written for want of a run that passed.
-const SKIP_ENDS: &str = "; it needs one that did, or a demand of your own";
+const SKIP_ENDS: &str = "; add a run that passed, or write your own demand";
 
 /// An agent of the suite, as its runs show it.
 #[derive(Debug, Default)]
@@ -206,7 +206,7 @@ impl AgentEntry {
         let gates = (self.models.len() == 1 || suspects.is_empty()).then(gates);
         if self.is_too_large() {
             text.push_str(
-                "    # too many runs to make gates of: this asks for the calls that all share, and for nothing else\n",
+                "    # too many runs to derive gates: this demands only the calls that all runs share\n",
             );
         }
         text.push_str(&gates.flatten().unwrap_or_else(|| self.without_gates()));
@@ -254,7 +254,7 @@ impl AgentEntry {
             (runs, _) => format!("none of its {runs} runs passed"),
         };
         format!(
-            "    # no run passed, so nothing is made of what they do\n    skip: \"{runs}{SKIP_ENDS}\"\n    \
+            "    # no run passed, so the import writes no gates\n    skip: \"{runs}{SKIP_ENDS}\"\n    \
              expect:\n      - {{ target: outcome.passed, matcher: {{ exact: true }} }}\n"
         )
     }
@@ -263,7 +263,7 @@ impl AgentEntry {
     fn demand(&self) -> String {
         let said = match self.judged - self.passed {
             0 => "",
-            _ => "    # runs that failed hold this too: it does not tell them from good ones\n",
+            _ => "    # failed runs hold this too: it does not separate them from good runs\n",
         };
         said.to_owned() + &self.shared_demand()
     }
@@ -285,7 +285,7 @@ impl AgentEntry {
             } else {
                 (
                     format!(
-                        "from {fewest} (run-{least}) to {most} (run-{largest}) calls, and all share none"
+                        "from {fewest} (run-{least}) to {most} (run-{largest}) calls, and no call is in all runs"
                     ),
                     format!("between: [{fewest}, {most}]"),
                 )

@@ -73,7 +73,7 @@ impl Narrative {
             let listed = std::mem::take(&mut self.options.tools);
             if all_hold(&self) {
                 self.list = None;
-                said = "    # no `tools`: with those of all agents a claim of a run that passed would be false\n";
+                said = "    # no `tools`: with the tools of all agents, a claim of a passed run would count as false\n";
             } else {
                 self.options.tools = listed;
             }

@@ -146,7 +146,7 @@ pub(super) fn trajectory<'a>(
     );
     if calls.iter().any(|call| call.is_error == Some(true)) {
         text.push_str(
-            "      # Those that fail need not be made; `expect` asks for those that succeed.\n",
+            "      # Calls that fail need not be made; `expect` asks for the calls that succeed.\n",
         );
     }
     text.push_str("      calls:\n");

@@ -74,7 +74,7 @@ pub(super) fn gates(
         let mut copies = good.iter().filter(|(number, _)| is_copy(*number));
         let copies = numbers_of(&mut copies);
         text.push_str(&format!(
-            "    # copies, which are no further evidence: {copies}\n"
+            "    # copies, which prove nothing more: {copies}\n"
         ));
     }
     for Suspect {
@@ -151,7 +151,7 @@ fn reliability(runs: &[Run], kept: &[ProposedGate<'_>]) -> String {
     let mut text = format!("    # {green} of {of} runs hold all of these\n");
     if !missed.is_empty() {
         text.push_str(&format!(
-            "    # not told from those that passed: {missed}\n"
+            "    # failed runs that hold all of these too: {missed}\n"
         ));
     }
     let names: Vec<&str> = kept.iter().map(|gate| gate.name).collect();

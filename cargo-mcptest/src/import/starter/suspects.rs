@@ -63,7 +63,8 @@ pub(super) fn of(runs: &[Run], called: &CalledTools) -> Vec<Suspect> {
                 None => Some(format!("its last call, `{name}`, has no result")),
                 Some(_) => None,
             }),
-            (narrative.absent(run) > 0).then(|| "its closing claims what no call did".to_owned()),
+            (narrative.absent(run) > 0)
+                .then(|| "its closing message claims something that no call did".to_owned()),
             failed.map(|most| format!("{most} of its calls failed")),
             repeated.map(|most| format!("{most} of its calls repeat another")),
             idle.then(|| "it changes nothing, and most others do".to_owned()),

@@ -63,7 +63,7 @@ pub(in crate::import) fn doubts(doubts: &[Doubt], out: &mut dyn Write) -> io::Re
     if doubts.iter().any(|(_, suspect)| suspect.aside) {
         writeln!(
             out,
-            "  a run that is set aside is recorded; the demands of the first suite come from the other runs"
+            "  a run that is set aside is recorded, but the first suite is made only from the other runs"
         )?;
     }
     writeln!(
@@ -109,8 +109,8 @@ mod tests {
             format!(
                 "suspect: desk run-1, desk run-2, desk run-3 and 2 more runs: it says nothing at its end\n\
                  suspect: desk run-6: its last call, `a`, failed (set aside)\n\
-                 suspect: desk run-7: it says nothing at its end (set aside)\n  a run that is set aside is recorded; the \
-                 demands of the first suite come from the other runs\n{WAY_OUT}"
+                 suspect: desk run-7: it says nothing at its end (set aside)\n  a run that is set aside is recorded, but the \
+                 first suite is made only from the other runs\n{WAY_OUT}"
             )
         );
         assert_eq!(told(&[]), "");

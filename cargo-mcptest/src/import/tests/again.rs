@@ -147,8 +147,9 @@ fn runs_without_an_outcome_are_not_said_to_have_failed() {
     desk.write("desk.jsonl", lines(&runs));
     assert_eq!(desk.import(&["desk.jsonl"]).status, 0);
     assert!(
-        desk.suite()
-            .contains("    skip: \"none of its 2 runs is known to have passed; it needs one"),
+        desk.suite().contains(
+            "    skip: \"none of its 2 runs is known to have passed; add a run that passed"
+        ),
         "{}",
         desk.suite()
     );
@@ -194,7 +195,7 @@ fn a_skip_for_want_of_a_passed_run_is_told_to_go_when_there_is_one() {
     // Put there, it is all that is needed; and a `skip` of somebody's own stays.
     let head = skipped.split("  - name").next().unwrap().to_owned();
     desk.write("suites/x.yml", head + entry);
-    let own = skipped.replace("; it needs one that did", "; I look at it tomorrow");
+    let own = skipped.replace("; add a run that passed", "; I look at it tomorrow");
     for (suite, why) in [(desk.suite(), "put"), (own, "own")] {
         desk.write("suites/x.yml", suite);
         let again = desk.import(&["good.jsonl", "--agent", "desk"]);

@@ -116,7 +116,7 @@ fn a_folder_of_mixed_files_is_read_file_by_file() {
     assert_eq!(said.status, 1, "{said:?}");
     assert!(
         said.err
-            .contains("has no known format\n --> runs/package.json\n  = no record of it looks like a run of any format that is read\n"),
+            .contains("has no known format\n --> runs/package.json\n  = no record in it looks like a run of a known format\n"),
         "{said:?}"
     );
     assert_eq!(desk.recordings().len(), 2);
@@ -283,7 +283,7 @@ fn what_many_records_lack_is_said_once() {
     assert_eq!(
         said.err,
         "error[import]: no model is named (2 times)\n --> log.jsonl:1\n --> log.jsonl:2\n  = no record says which model ran\n  \
-         = help: say which model ran with `--model NAME`\n2 problems; nothing is imported\n"
+         = help: name the model that ran with `--model NAME`\n2 problems; nothing is imported\n"
     );
 }
 
@@ -299,8 +299,8 @@ fn a_list_in_an_object_is_named_with_the_way_out() {
     assert_eq!(
         said.err,
         "error[import]: is not read as it is\n --> all.json\n  = the command looks for records in a list or on lines; this is an \
-         object with the list `runs`. Give the elements of the list: `jq -c '.runs[]' all.json > runs.jsonl`\n  = help: give it in \
-         that form\n1 problem; nothing is imported\n"
+         object with the list `runs`. Give the elements of the list: `jq -c '.runs[]' all.json > runs.jsonl`\n  = help: convert the \
+         file as the message says, and import the new file\n1 problem; nothing is imported\n"
     );
 }
 
@@ -380,5 +380,5 @@ fn an_agent_with_too_many_runs_for_gates_says_so() {
     let said = desk.import(&["a.jsonl", "--agent", "x"]);
     assert_eq!(said.status, 0, "{said:?}");
     assert!(said.out.contains("note: too many runs of `x`"), "{said:?}");
-    assert!(desk.suite().contains("# too many runs to make gates of"));
+    assert!(desk.suite().contains("# too many runs to derive gates"));
 }

@@ -39,7 +39,8 @@ fn a_session_that_lies_in_two_files_is_one() {
     desk.write("copy.jsonl", WORTH);
     let said = desk.import(&["s-1.jsonl", "copy.jsonl"]);
     assert_eq!((said.status, desk.recordings().len()), (0, 1), "{said:?}");
-    let told = "note: a session of which several files have the same lines: these are read once\n";
+    let told =
+        "note: several files of one session have the same lines: these lines are read once\n";
     assert!(said.out.contains(told), "{said:?}");
 }
 
@@ -344,11 +345,11 @@ fn a_session_that_is_the_beginning_of_another_is_left_out() {
     assert_eq!(ids, ["other", "new"]);
     assert!(
         said.out
-            .contains("`old` is the beginning of `new`, and is left out"),
+            .contains("`old` is only the beginning of `new`, and is left out"),
         "{said:?}"
     );
     assert!(
-        said.out.contains("`other` begins as another session does"),
+        said.out.contains("`other` begins like another session"),
         "{said:?}"
     );
 }

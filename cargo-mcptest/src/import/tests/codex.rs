@@ -99,7 +99,7 @@ fn lines_that_stand_there_twice_are_read_once() {
         (desk.recording()["trace"].clone(), said.out)
     };
     let (once, said) = import(lines(&all));
-    let note = "note: lines that stand there twice are read once\n";
+    let note = "note: lines that are there twice are read once\n";
     assert!(!said.contains(note), "{said}");
     let doubled: Vec<Value> = all
         .iter()
@@ -280,7 +280,7 @@ fn both_files_of_a_rollout_that_differs_are_named() {
     }
     let said = desk.import(&["a.jsonl", "b.jsonl"]);
     assert_eq!(said.status, 1, "{said:?}");
-    let told = "two runs with one identifier\n --> a.jsonl:1\n  = two runs that lie in a.jsonl, b.jsonl have the identifier `r`\n";
+    let told = "two runs with one identifier\n --> a.jsonl:1\n  = two runs in a.jsonl, b.jsonl have the same identifier `r`\n";
     assert!(said.err.contains(told), "{said:?}");
 }
 
@@ -296,5 +296,8 @@ fn files_without_the_envelope_are_refused() {
     );
     let said = desk.import(&["a.jsonl", "--from", "codex"]);
     assert_eq!(said.status, 2);
-    assert!(said.err.contains("without that envelope"), "{said:?}");
+    assert!(
+        said.err.contains("of releases without `payload`"),
+        "{said:?}"
+    );
 }

@@ -51,8 +51,8 @@ fn both_of_two_runs_with_one_identifier_are_named() {
     assert_eq!(said.status, 1, "{said:?}");
     assert!(
         said.err.contains(
-            "two runs with one identifier\n --> b.jsonl:1\n  = the run at a.jsonl:2 has the identifier `a` too, and \
-             another content\n  = help: the first is imported; "
+            "two runs with one identifier\n --> b.jsonl:1\n  = the run at a.jsonl:2 has the same identifier `a`, but \
+             different content\n  = help: the first is imported; "
         ),
         "{said:?}"
     );
@@ -81,11 +81,11 @@ fn what_is_refused_by_name_is_not_told_to_be_named() {
     for (value, help) in [
         (
             json!({ "data": [{ "traceID": "1", "spans": [] }] }),
-            "give it in that form",
+            "convert the file as the message says, and import the new file",
         ),
         (
             json!({ "what": 1 }),
-            "if the file holds runs, say in which format with `--from FORMAT`; else leave the file out",
+            "if the file holds runs, give their format with `--from FORMAT`; else leave the file out",
         ),
     ] {
         let desk = Desk::new();

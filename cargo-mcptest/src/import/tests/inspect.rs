@@ -317,8 +317,9 @@ fn an_archive_of_more_entries_than_its_end_counts_is_reported() {
     let said = desk.import(&["a.eval"]);
     assert_eq!((said.status, desk.recordings().len()), (2, 0));
     assert!(
-        said.err
-            .contains("a.eval\n  = it has another number of entries than its end counts"),
+        said.err.contains(
+            "a.eval\n  = the number of its entries is not the number that its end record states"
+        ),
         "{said:?}"
     );
 }

@@ -141,7 +141,7 @@ fn calls_that_could_not_be_read_keep_their_text_and_a_cut_export_is_reported() {
         "feedback_stats": { "good": { "n": 1, "avg": 1.0 } } }]).to_string());
     let said = desk.import(&["b.json", "--model", "m", "--score", "good"]);
     assert_eq!(said.status, 1, "{said:?}");
-    assert!(said.err.contains("export that is cut"), "{said:?}");
+    assert!(said.err.contains("incomplete export"), "{said:?}");
     assert_eq!(
         desk.recording()["outcome"],
         json!({ "reward": 1.0, "passed": true })

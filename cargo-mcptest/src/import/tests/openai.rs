@@ -28,7 +28,7 @@ fn two_log_lines_are_one_run() {
     assert_eq!(desk.recordings()[0].0, "Order_desk__gpt-5/run-1.json");
     assert_eq!(
         desk.suite(),
-        "# Written by `cargo mcptest import`; what it demands is what the runs do.\n\
+        "# Written by `cargo mcptest import`. It demands what the imported runs do.\n\
          # The next import needs the same options: --agent 'Order desk' --server shop\n\
          # tools that change something, by their names: cancel\n\
          # If one is wrong, correct it with `readonly_tools` or `mutating_tools` of `narrative`, and correct the plan.\n\
@@ -40,7 +40,7 @@ fn two_log_lines_are_one_run() {
          - { target: conversation.stop_reason, matcher: { exact: \"completed\" } }\n      \
          - { target: successful_tool_names, matcher: { schema: { contains: { const: \"cancel\" }, minContains: 1 } } }\n    \
          calls: { max_errors: 1 }\n    \
-         trajectory:\n      over: writes\n      mode: subset\n      # Those that fail need not be made; `expect` asks for those that succeed.\n      calls:\n        \
+         trajectory:\n      over: writes\n      mode: subset\n      # Calls that fail need not be made; `expect` asks for the calls that succeed.\n      calls:\n        \
          - { name: \"cancel\", args: { exact: {\"order\": 7} } }\n        \
          - { name: \"cancel\", args: { exact: {\"order\": 8} }, is_error: true }\n    narrative: { tools: *tools }\n"
     );

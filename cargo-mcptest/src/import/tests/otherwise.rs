@@ -47,7 +47,7 @@ fn what_is_read_otherwise_is_counted_and_said() {
         "half a character is read as U+FFFD (2 records)",
         "a number that would be rounded is kept as a text (2 records)",
         "`NaN` or `Infinity` is read as null (1 record)",
-        "a key stands twice in an object: the last one is read (1 record)",
+        "a key is twice in an object: the last one is read (1 record)",
         "note: a number that would be rounded is kept as a text\n",
     ] {
         assert!(said.out.contains(note), "{note}: {said:?}");

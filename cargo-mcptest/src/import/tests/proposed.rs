@@ -147,8 +147,8 @@ fn an_agent_without_a_passed_run_gets_no_plan() {
         let said = desk.import(&["log.jsonl"]);
         assert_eq!(said.status, 0, "{said:?}");
         let asked = format!(
-            "    runs: {}\n    # no run passed, so nothing is made of what they do\n    \
-             skip: \"{why}; it needs one that did, or a demand of your own\"\n    expect:\n      \
+            "    runs: {}\n    # no run passed, so the import writes no gates\n    \
+             skip: \"{why}; add a run that passed, or write your own demand\"\n    expect:\n      \
              - {{ target: outcome.passed, matcher: {{ exact: true }} }}\n",
             runs.len()
         );
@@ -251,7 +251,7 @@ fn agents_of_which_every_run_looks_bad_are_said_to_be_known_for_nothing() {
     desk.write("log.jsonl", lines(&runs));
     let said = desk.import(&["log.jsonl"]);
     assert!(
-        said.out.contains("note: every run of `log: p` and of 1 other agent looks bad: what the first suite asks of them may be bad behaviour too\n"),
+        said.out.contains("note: every run of `log: p` and of 1 other agent looks bad: the first suite may demand bad behaviour\n"),
         "{said:?}"
     );
     let told = "    # every run looks bad, so nothing here is known to be good: it says nothing at its end\n";
@@ -297,7 +297,7 @@ fn a_grouping_by_what_no_run_has_is_told() {
     desk.write("a.json", talk("1", "p", "x").to_string());
     for by in ["/nosuch", "task"] {
         let said = desk.import(&["a.json", "--group-by", by, "--check"]);
-        let told = said.err.contains("no run has what is grouped by\n");
+        let told = said.err.contains("no run has the field to group by\n");
         assert!(told && said.err.contains(by), "{said:?}");
         assert_eq!(said.status, 1, "{said:?}");
     }

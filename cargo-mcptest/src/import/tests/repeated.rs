@@ -127,7 +127,7 @@ fn another_run_of_the_same_identifier_is_reported_and_nothing_is_overwritten() {
     let said = desk.import(&["two.jsonl", "--agent", "x"]);
     assert_eq!(said.status, 2, "{said:?}");
     assert!(
-        said.err.contains("is here already with another content"),
+        said.err.contains("is here already with different content"),
         "{said:?}"
     );
     assert_eq!(files(&desk), before);
@@ -370,7 +370,7 @@ fn records_that_are_equal_and_have_no_identifier_are_runs_of_their_own() {
     assert_eq!(said.status, 0, "{said:?}");
     assert!(
         said.out
-            .contains("equal records without an identifier in one file: each is a run"),
+            .contains("equal records without an identifier in one file: each record is a run"),
         "{said:?}"
     );
     let ids: Vec<String> = desk

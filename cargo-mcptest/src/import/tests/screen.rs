@@ -43,13 +43,13 @@ fn a_summary_says_once_what_all_agents_share() {
          passed not recorded\n\
          recordings: suites/cassettes\n\
          first suite: suites/x.yml\n\
-         note: 5 results do not say whether their call failed, and gates take such a call for a success: `--error-if REGEX` \
+         note: 5 results do not say whether their call failed, and gates count such a call as a success (a limit on errors fails): `--error-if REGEX` \
          finds failed calls by the text of the result\n\
          tools that only read, by their names: get_order\n\
          tools that change something, by their names: cancel_order\n  \
          if a name misleads, correct it in the suite: `narrative: { readonly_tools: [NAME], mutating_tools: [NAME] }`\n\
          suspect: log: Where is order 7? run-2: it says nothing at its end (set aside)\n  \
-         a run that is set aside is recorded; the demands of the first suite come from the other runs\n  \
+         a run that is set aside is recorded, but the first suite is made only from the other runs\n  \
          no record says which of these runs passed: read the runs, or write `passed` into their records, or name the field \
          that says it with `--score NAME`\n"
     );

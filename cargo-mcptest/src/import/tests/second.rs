@@ -80,7 +80,7 @@ fn runs_that_were_asked_something_else_are_not_mixed_with_others() {
     let desk = self::desk();
     let said = desk.import_into("suites/a.yml", &["two/desk.jsonl"]);
     assert!(said.out.contains("  - name: \"desk 2\"\n"), "{said:?}");
-    let why = "note: the suite asks `desk` something else, so these runs get an agent of their own";
+    let why = "note: `desk` has another prompt in the suite, so these runs get their own agent";
     assert!(said.out.contains(why), "{said:?}");
     assert_eq!(desk.recordings().len(), 3);
     // In their place they are what is asked for.
@@ -99,8 +99,8 @@ fn an_agent_of_two_suites_gets_no_runs_through_one_of_them() {
     assert_eq!(desk.files(), before);
     assert!(
         said.err.starts_with(
-            "error[import]: would change another suite\n --> more.jsonl:1\n  = the recordings of `desk` are those of \
-             `suites/a.yml` too\n  = help: give the agent of one of the suites another name, or "
+            "error[import]: would change another suite\n --> more.jsonl:1\n  = the recordings of `desk` also belong to \
+             `suites/a.yml`\n  = help: give the agent of one of the suites another name, or "
         ),
         "{said:?}"
     );

@@ -89,7 +89,7 @@ fn recordings_of_an_earlier_system_prompt_are_told() {
     let said = desk.import(&["two.jsonl", "--agent", "x", "--check"]);
     assert!(
         said.out
-            .contains("the suite asks `x` something else, so these runs get an agent of their own"),
+            .contains("`x` has another prompt in the suite, so these runs get their own agent"),
         "{said:?}"
     );
     desk.write("suites/x.yml", suite.replace("Be brief.", "Be kind."));
@@ -118,7 +118,7 @@ fn a_task_in_several_files_is_told_to_be_several_agents() {
     desk.write("one.jsonl", of_task("a"));
     desk.write("two.jsonl", of_task("b"));
     let files = ["one.jsonl", "two.jsonl", "--group-by", "task", "--check"];
-    let told = "note: runs of one task lie in several files, and each file is an agent of its own: `--agent NAME` makes one agent of them\n";
+    let told = "note: runs of one task are in several files, and each file becomes its own agent: `--agent NAME` makes one agent of all\n";
     let said = desk.import(&files);
     assert!(said.out.contains(told), "{said:?}");
     let said = desk.import(&[&files[..], &["--agent", "x"]].concat());

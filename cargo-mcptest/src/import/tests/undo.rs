@@ -55,7 +55,7 @@ fn what_an_import_wrote_goes_with_the_suite() {
         assert_eq!(again.status, 2, "{again:?}");
         assert_eq!(
             again.err,
-            "error: nothing of these files is recorded for suites/x.yml\n"
+            "error: no run of these files is recorded for suites/x.yml\n"
         );
     }
 }
@@ -190,8 +190,8 @@ fn a_suite_stays_for_the_recordings_of_an_entry_that_is_not_in_it_yet() {
     assert_eq!(said.status, 0, "{said:?}");
     assert!(
         said.out.ends_with(
-            "leaves suites/x.yml: it lies beside recordings that no suite asks for: the entry of another import may not be in \
-             it yet\nnote: `x` has no recordings any more: remove its entry at suites/x.yml:7\n"
+            "leaves suites/x.yml: it is beside recordings that no suite asks for: the entry of another import may still be missing in \
+             it\nnote: `x` has no recordings any more: remove its entry at suites/x.yml:7\n"
         ),
         "{said:?}"
     );

@@ -83,7 +83,7 @@ impl<B: Fn() -> Result<RecordedSession, Failure>> Sessions<'_, B> {
         }
         if self.compressed {
             mcptest_trace::record::say(
-                "warning: the server compressed some answers though nobody asked it to; what they say is not recorded",
+                "warning: the server compressed some answers, although the client did not ask for it; the content of these answers is not recorded",
             );
         }
         Ok(self.runs)

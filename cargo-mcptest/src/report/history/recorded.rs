@@ -102,7 +102,7 @@ pub(super) fn agents(
     unreadable.truncate(NAMED);
     let mut notes: Vec<String> = unreadable
         .into_iter()
-        .map(|why| format!("a recording was left out that cannot be read, {why}"))
+        .map(|why| format!("a recording that cannot be read was left out, {why}"))
         .collect();
     if more > 0 {
         let more = counted(more, "more recording");
@@ -119,7 +119,7 @@ pub(super) fn agents(
     found.retain(|agent| !agent.states.is_empty());
     if told > 0 {
         notes.push(format!(
-            "no recording of {} is in these commits; their results are, with the verdicts that they have",
+            "these commits have no recordings of {}, only results with their saved verdicts",
             counted(told, "agent test")
         ));
     }

@@ -62,13 +62,16 @@ fn pieces(said: &str, claims: &[&Claim]) -> Vec<ClosingPiece> {
 fn claim_view(claim: &Claim) -> ClaimView {
     let (verdict, mut why) = match &claim.verdict {
         ClaimVerdict::Supported => ("supported", String::new()),
-        ClaimVerdict::Read => ("supported", "it is what a read returned".to_owned()),
+        ClaimVerdict::Read => (
+            "supported",
+            "a call that only reads returned this".to_owned(),
+        ),
         ClaimVerdict::Unsupported => ("unsupported", "no successful call supports it".to_owned()),
         ClaimVerdict::Unclear(why) => ("unclear", why.to_string()),
         ClaimVerdict::ArgMismatch { claimed, recorded } => (
             "unsupported",
             format!(
-                "it says {claimed}, and the call has {}",
+                "the message says {claimed}, and the call has {}",
                 recorded.join(", ")
             ),
         ),

@@ -72,7 +72,7 @@
           make("td", { class: "fixed" }, row.cells[3]),
           make("td", { class: "said" }, verdictOf(row.cells[4]), row.described && make("div", { class: "faint" }, row.described))))))));
     }
-    parts.push(make("h2", {}, "Beside it"), make("pre", { class: "wrap", tabindex: "0", "aria-label": "Beside it" }, data.notes.join("\n")));
+    parts.push(make("h2", {}, "Notes"), make("pre", { class: "wrap", tabindex: "0", "aria-label": "Notes" }, data.notes.join("\n")));
     return parts;
   }
 
@@ -94,7 +94,7 @@
     return data.suites.map((suite) => [
       make("h2", {}, "Suite " + clean(suite.suite)), make("p", { class: "faint" }, `outcomes ${suite.outcomes}, ${suite.promise}`),
       plain("Targets of " + clean(suite.suite), ["target", "tells passed from failed", "within agents (p)", "limit", "passed runs promised", "stopped, left out", "caught, left out", "verdict"], suite.each_run.map(target)),
-      suite.together.length > 0 && [make("h3", {}, "Of all runs of an agent together"),
+      suite.together.length > 0 && [make("h3", {}, "Over all runs of an agent"),
         plain("Targets over all runs of " + clean(suite.suite), ["target", "tells agents apart", "limit", "agents promised", "verdict"], suite.together.map(across))],
       make("h3", {}, "What each limit costs"),
       suite.each_run.filter((one) => one.curve && one.curve.length).map(price),
@@ -159,7 +159,7 @@
     const counted = ({ killed, mutants }) => `${grouped(killed)} of ${grouped(mutants)}`;
     const [head, ...rows] = data.matrix;
     return [
-      make("p", {}, `${count(data.runs, "run")} broken in one way at a time, and judged again.`,
+      make("p", {}, `${count(data.runs, "run")} judged again, each broken in one way at a time.`,
         data.red_before.length > 0 && ` ${count(data.red_before.length, "gate is", "gates are")} red before anything is broken, and notice nothing.`),
       make("div", { class: "cards" },
         card("Harm that is noticed", number(harm.score), counted(harm.count) + " broken runs turn a gate red; the score is the mean over the ways of breaking"),

@@ -11,7 +11,7 @@
     changes.sort((one, other) => other.commit - one.commit);
     return [
       make("p", {}, `${count(commits.length, "commit")} that touched recordings or results, ${named(commits[0])} to ${named(commits[commits.length - 1])}. `,
-        `The suites of today judge ${count(data.files, "recording")} of theirs. A mark is a commit in which a test finds a change; where nothing changed, the chance of any mark is at most 5 % for outcomes, and the same for tokens, for time and for dollars.`),
+        `The suites of today judge ${count(data.files, "recording")} of these commits. A mark is a commit in which a test finds a change; if nothing changed, the chance of any mark is at most 5 % for outcomes, and the same for tokens, for time and for dollars.`),
       data.notes.map((note) => make("p", { class: "odd" }, note)),
       make("h2", {}, "Changes"),
       changes.length === 0 ? make("p", {}, "No commit changed what the agents do by more than chance.")

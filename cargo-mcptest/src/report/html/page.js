@@ -212,7 +212,7 @@
     agents.sort((left, right) => passedShare(left.row) - passedShare(right.row) || right.cases.length - left.cases.length);
     const caseOf = (one) => make("details", { open: cases.length <= OPEN },
       make("summary", {}, badge("failed", one.gate || "expect"), " ", marked(shortened(one))),
-      one.evidence && make("pre", { tabindex: "0", "aria-label": "What shows it" }, one.evidence),
+      one.evidence && make("pre", { tabindex: "0", "aria-label": "Evidence" }, one.evidence),
       make("p", { class: "faint" }, one.place, one.command && [" · run this case alone: ", make("code", {}, one.command)]));
     const section = ({ row, cases }) => make("section", { class: "case failed" },
       make("h3", {}, make("a", { href: address(row.case) }, row.name), " ", sparks(row.runs), " ", make("span", { class: "faint" }, passed(row))),
@@ -323,7 +323,7 @@
     parts.push(make("h2", {}, "Prompt"), data.prompts.map(([text, runs]) => [
       data.prompts.length > 1 && make("p", { class: "faint" }, "of " + runs.map((run) => "run " + (run + 1)).join(", ")),
       folded(text, "the prompt"),
-    ]), make("h2", {}, "What asks: " + clean(data.suite.file)), source(data));
+    ]), make("h2", {}, "The suite: " + clean(data.suite.file)), source(data));
     main.replaceChildren();
     append(main, parts);
     const here = [...main.querySelectorAll(".case")].find((element) => element.dataset.case === name);
@@ -372,7 +372,7 @@
     const said = ["✕ an error", "↻ repeats an earlier call", "⚡ an injected fault"];
     if (data.runs.some((run) => run.apart !== null)) said.push("≠ where the runs first differ");
     if (data.plan.length) said.push("◆ expected by the plan");
-    if (data.runs.some((run) => run.played)) said.push("Δ what the agent's code does now, where it is not what was recorded");
+    if (data.runs.some((run) => run.played)) said.push("Δ the agent's code now differs from the recording");
     return make("p", { class: "faint" }, said.join("   "), data.plan.length ? make("span", {}, make("br"), "plan: " + clean(data.plan.join(" → "))) : null);
   }
 
@@ -382,7 +382,7 @@
     const calls = run.calls.map((call, index) => callOf(call, index, run, at));
     const ends = (mark, text) => make("li", { class: "call parting" }, make("span", { class: "note" }, mark + " " + text));
     if (run.missing.length) calls.push(ends("◆", "expected and never called: " + run.missing.join(", ")));
-    if (run.apart !== null && run.apart >= run.calls.length) calls.push(ends("≠", "ends where others go on"));
+    if (run.apart !== null && run.apart >= run.calls.length) calls.push(ends("≠", "this run ends here, and others continue"));
     return make("section", { class: "run", "aria-label": "Run " + (at + 1) },
       make("h3", {}, "Run " + (at + 1) + " ", badge(status, run.passed === null ? "unknown" : run.passed ? "passed" : "failed")),
       make("div", { class: "faint" }, facts), make("div", { class: "faint" }, run.origin),
@@ -406,13 +406,13 @@
       make("div", { class: call.error ? "bad" : "faint" }, call.error ? "result: an error" : "result"),
       call.result === null ? make("p", { class: "faint" }, "none") : folded(call.result, "the result"))));
     if (played.unmade.length) calls.push(make("li", { class: "call error" }, make("span", { class: "note" },
-      "Δ recorded and not made: " + played.unmade.map((call) => "call " + (call + 1)).join(", "))));
+      "Δ recorded, but not made now: " + played.unmade.map((call) => "call " + (call + 1)).join(", "))));
     return make("section", { class: "run played", "aria-label": `Run ${at + 1}, played to the agent's code` },
       make("h3", {}, `Run ${at + 1}, played `, badge("failed", "differs")),
       make("div", { class: "faint" }, facts), played.ended && make("div", { class: "bad" }, played.ended),
       make("ol", { "aria-label": "What differs" }, differences, turned), make("ol", { "aria-label": "Calls" }, calls),
       played.closing === null ? make("p", { class: "faint" }, "no closing message")
-        : make("div", {}, make("h4", {}, "Closing", played.closing_differs && make("span", { class: "bad" }, " Δ another one than recorded")), make("div", { class: "closing" }, played.closing)),
+        : make("div", {}, make("h4", {}, "Closing", played.closing_differs && make("span", { class: "bad" }, " Δ differs from the recording")), make("div", { class: "closing" }, played.closing)),
       played.stderr.length > 0 && make("details", {}, make("summary", {}, "standard error"), make("pre", { class: "wrap", tabindex: "0" }, played.stderr.join("\n"))));
   }
 

@@ -77,7 +77,7 @@ fn view(facts: &PlayedFacts, run: &Run) -> PlayedView {
             match (change.tag(), change.old_index(), change.new_index()) {
                 (ChangeTag::Delete, Some(place), _) => unmade.push(place),
                 (ChangeTag::Insert, _, Some(place)) => {
-                    calls[place].differs = Some("not recorded so");
+                    calls[place].differs = Some("differs from the recording");
                 }
                 (ChangeTag::Equal, Some(recorded), Some(place)) => {
                     let known =

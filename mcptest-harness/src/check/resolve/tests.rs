@@ -40,7 +40,8 @@ fn a_result_is_that_of_the_call_wherever_it_stands() {
     assert_eq!(
         at("tool_results[1].result", &root),
         Err(
-            "`tool_results` has no `[1]`: it has those of the calls `[0]`, `[2]`, `[3]`".to_owned()
+            "`tool_results` has no `[1]`: it has the results of the calls `[0]`, `[2]`, `[3]`"
+                .to_owned()
         )
     );
     assert!(at("tool_results[-4]", &root).is_err());

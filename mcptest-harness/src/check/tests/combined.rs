@@ -67,7 +67,7 @@ fn a_snapshot_is_not_refuted() {
     compiler.checks(&suite.agents[0].expect);
     assert_eq!(
         compiler.problems[0].message,
-        "`snapshot` cannot stand below `not`"
+        "`snapshot` cannot be inside `not`"
     );
 }
 

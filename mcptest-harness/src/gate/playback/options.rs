@@ -67,7 +67,7 @@ impl Keyed for PlaybackOptions {
         let message = "`ignore` names all that can be ignored and `gates` is false, so nothing that the agent says or does would be judged";
         block.problems.push(
             Diagnostic::at(block.span, message)
-                .help("leave out of `ignore` what must not change, or leave out `gates: false`"),
+                .help("remove from `ignore` what must not change, or remove `gates: false`"),
         );
         false
     }
@@ -254,7 +254,7 @@ mod tests {
             ),
             (
                 "{ ignore_paths: ['tool_results[*]'] }",
-                "`tool_results[*]` says all of it: that is `ignore: [tool_results]`",
+                "`tool_results[*]` is the whole list: write `ignore: [tool_results]`",
             ),
             (
                 "{ gates: false, ignore: [system_prompt, tools, user_turns, assistant_turns, tool_results, parameters, final_response] }",

@@ -64,9 +64,9 @@ impl Thresholds {
             match self.passes(score) {
                 None => {
                     let asks = format!(
-                        "`outcome: scores.{shown}` needs scores that say `passed`, or `min_score` or `max_score` beside it"
+                        "`outcome: scores.{shown}` needs scores with `passed`, or the option `min_score` or `max_score`"
                     );
-                    let found = format!("{} by `{by}`, which says neither", score.value);
+                    let found = format!("{} by `{by}`, which has no `passed`", score.value);
                     return Scored::Unknown { asks, found };
                 }
                 Some(false) => {

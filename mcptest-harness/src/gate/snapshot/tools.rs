@@ -72,7 +72,7 @@ impl OfferedTools {
         if !self.names_alone.is_empty() {
             let names: Vec<&str> = self.names_alone.iter().map(String::as_str).collect();
             notes.push(format!(
-                "nothing but the name is recorded of {}, so a change of their descriptions does not show",
+                "only the name is recorded of {}, so the snapshot does not show a change of their descriptions",
                 names.join(", ")
             ));
         }

@@ -105,7 +105,7 @@ pub(super) fn part_of_a_text(shape: &ArgsShape<Arc<Schema>>, recorded: &Value) -
     let by_part = !subset(expected, recorded) && contains(expected, recorded);
     by_part.then(|| {
         format!(
-            "    `subset` compares whole values; where a part is enough, write `args: {{ contains: {} }}`",
+            "    `subset` compares whole values; if a part of the value is enough, write `args: {{ contains: {} }}`",
             short_json(expected)
         )
     })

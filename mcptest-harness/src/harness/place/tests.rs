@@ -200,7 +200,9 @@ fn a_pattern_that_nothing_fits_says_what_is_there_and_where_to_record_to() {
         "`cassette: ../../nope/*.json` fits no file: there is no folder nope"
     );
     assert!(
-        help.ends_with("names no file to record to, `cassette: ../../nope` does"),
+        help.ends_with(
+            "to record new runs, write `cassette: ../../nope`, because a pattern names no file"
+        ),
         "{help}"
     );
     let (problem, help) = said("kept/run-*.json");
@@ -208,9 +210,12 @@ fn a_pattern_that_nothing_fits_says_what_is_there_and_where_to_record_to() {
         problem,
         "`cassette: kept/run-*.json` fits no `.json` or `.jsonl` file in suites/shop/kept"
     );
-    assert!(help.ends_with("`cassette: kept` does"), "{help}");
+    assert!(
+        help.ends_with("write `cassette: kept`, because a pattern names no file"),
+        "{help}"
+    );
     let (_, help) = said("run-*.json");
-    assert!(help.ends_with("a folder does"), "{help}");
+    assert!(help.ends_with("because a pattern names no file"), "{help}");
 }
 
 #[test]
@@ -406,16 +411,16 @@ fn what_may_be_meant_for_a_run_is_named_with_why_it_is_not_read() {
         [
             format!("{place}/.Shop_agent__gpt-5.json: its name begins with a dot"),
             format!("{place}/Shop_agent.json: its name has no model"),
-            format!("{place}/Shop_agent__gpt-4o.json: it is of another model, by its name"),
+            format!("{place}/Shop_agent__gpt-4o.json: its name says that it is of another model"),
             format!("{place}/Shop_agent__gpt-5: it holds no `.json` file"),
             format!(
-                "{place}/Shop_agent__gpt-5 (1).json: its name goes on after `Shop_agent__gpt-5`, and several runs lie in a folder of that name"
+                "{place}/Shop_agent__gpt-5 (1).json: its name goes on after `Shop_agent__gpt-5`; several runs must be in a folder of that name"
             ),
             format!(
                 "{place}/Shop_agent__gpt-5.json.tmp: the name of a run ends in `.json` or `.jsonl`"
             ),
             format!(
-                "{place}/Shop_agnt__gpt-5.json: its name is nearly `Shop_agent__gpt-5`, and is not"
+                "{place}/Shop_agnt__gpt-5.json: its name is similar to `Shop_agent__gpt-5`, but not equal"
             ),
         ]
     );
@@ -423,10 +428,10 @@ fn what_may_be_meant_for_a_run_is_named_with_why_it_is_not_read() {
         meant(Some("cassettes/Shop_agent__gpt-4.json"))[..2],
         [
             format!(
-                "{place}/Shop_agent__gpt-4o.json: its name goes on after `Shop_agent__gpt-4`, and several runs lie in a folder of that name"
+                "{place}/Shop_agent__gpt-4o.json: its name goes on after `Shop_agent__gpt-4`; several runs must be in a folder of that name"
             ),
             format!(
-                "{place}/Shop_agent__gpt-5 (1).json: its name is nearly `Shop_agent__gpt-4`, and is not"
+                "{place}/Shop_agent__gpt-5 (1).json: its name is similar to `Shop_agent__gpt-4`, but not equal"
             ),
         ]
     );

@@ -63,7 +63,7 @@ pub(super) fn no_secret_in_the_suite(
                 |name| format!("the value of `{name}` occurs in"),
             );
             return Err(LiveError::new(format!(
-                "{what} what the suite says to this agent, and would be blanked in the recording"
+                "{what} a text of this agent in the suite, and would be blanked in the recording"
             ))
             .help("change the suite's text, or the value: a recording whose prompt is blanked never fits its suite"));
         }

@@ -278,7 +278,7 @@ fn not_kept(agent: &Agent, place: &SuitePlace<'_>, error: &StoreError) -> Failur
     failure(
         agent,
         LiveError::new(format!(
-            "the recordings of `{}` cannot be kept: {}",
+            "the recordings of `{}` cannot be saved: {}",
             agent.name.value,
             short(error.problem())
         ))

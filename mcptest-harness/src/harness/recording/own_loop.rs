@@ -70,8 +70,8 @@ fn asked_for_what_the_suite_asks(
         return Ok(());
     }
     let error = LiveError::new(match first {
-        Some(_) => "the loop wrote down another prompt than the suite's",
-        None => "the loop never wrote down what the user said",
+        Some(_) => "the loop recorded another prompt than the suite's",
+        None => "the loop did not record what the user said",
     });
     Err(error.help("begin with `run.user(&asked.user_turns[0])`"))
 }

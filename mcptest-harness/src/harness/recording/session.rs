@@ -75,7 +75,7 @@ impl RecordingSession<'_> {
         let mut earlier = self.staged()?;
         if !earlier.is_empty() {
             say(&format!(
-                "going on: {} of {declared} runs of `{}` were recorded before the last recording was interrupted",
+                "continuing: {} of {declared} runs of `{}` were recorded before the last recording was interrupted",
                 earlier.len(),
                 agent.name.value
             ));
@@ -96,7 +96,7 @@ impl RecordingSession<'_> {
                 return Err(failure(agent, tools_change(&other, &run)));
             }
             if changed(&earlier).is_some() {
-                say("the tools changed since then: those runs are recorded again too");
+                say("the tools changed since then: these runs are recorded again too");
                 earlier.clear();
             }
             recorded.insert(number, run);
@@ -175,7 +175,7 @@ impl RecordingSession<'_> {
         redactor.redact_run(&mut run);
         self.warn_of_keys(number, &run);
         self.read_back(&run).map_err(|error| {
-            let problem = "what was recorded could not be read back";
+            let problem = "the recording could not be read back";
             failure(
                 agent,
                 LiveError::new(problem).show(error.drawn()).help(error.help),
@@ -193,8 +193,8 @@ impl RecordingSession<'_> {
             more => format!(" and {more} more places"),
         };
         say(&format!(
-            "warning: run {number} of `{}` holds what looks like a key, at `{first}`{more}; \
-             look at it before you commit it, and blank it with `redact:` or `redact_env:`",
+            "warning: run {number} of `{}` holds text that looks like a key, at `{first}`{more}; \
+             read the run before you commit it, and blank the key with `redact:` or `redact_env:`",
             self.subject.agent.name.value
         ));
     }
@@ -210,9 +210,8 @@ impl RecordingSession<'_> {
                 Mode::Missing => "missing",
                 Mode::All => "all",
             };
-            let kept = format!(
-                "the runs that were finished are kept; MCPTEST_RECORD={word} goes on from there"
-            );
+            let kept =
+                format!("the finished runs are kept; MCPTEST_RECORD={word} continues after them");
             error.note = Some(match error.note {
                 Some(note) => format!("{note}; {kept}"),
                 None => kept,
@@ -246,12 +245,13 @@ impl RecordingSession<'_> {
         }
         match self.recorded_run() {
             Some(run) if run[REQUEST].is_string() && run[REQUEST] != self.asked().as_str() => {
-                let problem = "the runs that are there were recorded with other turns, servers, faults or caps";
+                let problem =
+                    "the existing runs were recorded with other turns, servers, faults or caps";
                 Err(failure(
                     agent,
                     LiveError::new(problem)
                         .help(format!(
-                            "record all of them anew with `MCPTEST_RECORD=all {command}`, or take back the change"
+                            "record all of them again with `MCPTEST_RECORD=all {command}`, or take back the change"
                         )),
                 ))
             }
@@ -317,11 +317,11 @@ fn tools_change(one: &Value, other: &Value) -> LiveError {
         .and_then(|(one, other)| one.first_change(other));
     let which = changed.map_or_else(|| "a tool".to_owned(), |tool| format!("the tool `{tool}`"));
     let error = LiveError::new(format!(
-        "{which} is another one at every start of its server, so no two runs are of the same agent"
+        "{which} is different after every start of its server, so the runs are of different agents"
     ))
     .help(
-        "take out of its description and schema what changes (a time stamp, a counter); \
-         what stands behind `#` is their fingerprint",
+        "remove what changes (a time stamp, a counter) from the tool's description and schema; \
+         the text after `#` is the fingerprint of both",
     );
     match tools.and_then(|(one, other)| one.diff(&other, ["one run", "the next run"])) {
         Some(diff) => error.show(diff),

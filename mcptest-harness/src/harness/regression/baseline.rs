@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use mcptest_suite::model::{GateKind, Regression};
 use mcptest_suite::{Diagnostic, Subject, shown_path};
-use mcptest_trace::evidence::compare::{AgentSamples, CostKind, Sides};
+use mcptest_trace::evidence::compare::{AgentName, AgentSamples, CostKind, Sides};
 
 use super::compared;
 use super::trusted::{Standing, Trusted, TrustedPlace};
@@ -64,23 +64,30 @@ impl<'a> Baseline<'a> {
     /// read.
     pub(super) fn samples(&self, subject: Subject) -> Result<AgentSamples, String> {
         let stem = self.suite.stem(subject);
-        match self.trusted.standing[&subject] {
-            Standing::New => return Ok(AgentSamples::new(stem, Sides::New)),
-            Standing::Unchanged => return Ok(AgentSamples::new(stem, Sides::Unchanged)),
-            Standing::Changed => {}
-        }
         let suite = self.suite.of_agent(subject);
         let agent = AgentTest::of(&self.context.suite, &suite, subject);
+        let name = AgentName::new(&agent.agent().name.value, agent.model());
+        let samples = match self.trusted.standing[&subject] {
+            Standing::New => AgentSamples::new(stem, Sides::New),
+            Standing::Unchanged => AgentSamples::new(stem, Sides::Unchanged),
+            Standing::Changed => self.both_sides(subject, &agent)?,
+        };
+        Ok(samples.with_name(name))
+    }
+
+    /// The runs of an agent that has other recordings than the baseline.
+    fn both_sides(&self, subject: Subject, agent: &AgentTest<'_>) -> Result<AgentSamples, String> {
+        let stem = self.suite.stem(subject);
         let now = agent.runs()?;
-        let now = SideRuns::recorded(&agent, now, self.suite.crate_dir(), self.cost);
+        let now = SideRuns::recorded(agent, now, self.suite.crate_dir(), self.cost);
         let before = match &self.trusted.place {
             TrustedPlace::Recordings(folder) => {
                 let runs = agent.runs_in(folder)?.unwrap_or_default();
-                SideRuns::recorded(&agent, &runs, folder, self.cost)
+                SideRuns::recorded(agent, &runs, folder, self.cost)
             }
             TrustedPlace::Results(folder) => {
                 let results = results(self.suite, self.context, folder, subject)?;
-                SideRuns::of_results(&agent, &results, self.cost)
+                SideRuns::of_results(agent, &results, self.cost)
             }
         };
         // Where a recording does not say if its run passed, the gates say it of all.
@@ -171,7 +178,7 @@ fn standing(
 fn damaged(regression: &Regression, why: String) -> Failure {
     let problem = Diagnostic::new("a result of the baseline cannot be read");
     let problem = problem.label(regression.baseline.span, why).help(
-        "take the file back out of your version control, or accept today's results anew with `cargo mcptest compare --accept`",
+        "take the file back out of your version control, or accept today's results again with `cargo mcptest compare --accept`",
     );
     problem.into()
 }

@@ -78,7 +78,8 @@ pub(super) fn of_agent(suite: &LoadedSuite, subject: Subject, context: &Context)
             return Came::Elsewhere(reason).into();
         }
         Sides::New | Sides::Gone | Sides::Dropped => {
-            return Came::Elsewhere("new: the baseline has no runs of it".to_owned()).into();
+            return Came::Elsewhere("new: the baseline has no runs of this agent".to_owned())
+                .into();
         }
     };
     let options = options(suite, regression, baseline.changed());
@@ -86,7 +87,8 @@ pub(super) fn of_agent(suite: &LoadedSuite, subject: Subject, context: &Context)
     let comparison = compare_agent(&stem, &before, &now, &options);
     let verdict = comparison.verdict(&options);
     if comparison.regressed(&options) {
-        let asks = format!("`{stem}` must be no worse than its baseline");
+        let agent = &suite.agent(subject).name.value;
+        let asks = format!("`{agent}` must be no worse than its baseline");
         return fails(regression, &asks, &verdict, String::new());
     }
     if let Some(lost) = samples.lost {
@@ -193,12 +195,12 @@ fn suite_finding(comparison: &Comparison) -> Option<(String, String)> {
             reason,
             allowed: false,
         } => Some((
-            "a regression must be able to show".to_owned(),
+            "the comparison must be able to detect a regression".to_owned(),
             format!("cannot tell: {reason}"),
         )),
         Decision::NotShown => Some((
-            "it must be shown that the suite is not worse".to_owned(),
-            "it is not".to_owned(),
+            "the comparison must show that the suite is not worse".to_owned(),
+            "it does not show this".to_owned(),
         )),
         _ => None,
     }
@@ -208,7 +210,7 @@ fn fails(regression: &Regression, asks: &str, found: &str, shown: String) -> Cas
     let message = format!("`{REGRESSION}` does not hold: {asks}");
     let problem = Diagnostic::new(message)
         .label(regression.baseline.span, found)
-        .help("where this is meant, make today's runs the baseline with `cargo mcptest compare --accept <folder>`");
+        .help("if you want this change, make today's runs the baseline with `cargo mcptest compare --accept <folder>`");
     let finding = Finding::new(problem);
     let finding = if shown.is_empty() {
         finding

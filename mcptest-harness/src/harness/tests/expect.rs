@@ -34,7 +34,7 @@ fn a_path_that_leads_nowhere_fails_also_under_not() {
 fn what_is_judged_on_no_item_of_any_run_says_so() {
     let no_error = "{ target: 'tool_results[*].is_error', matcher: { not: { contains: true } } }";
     let no_refund = "{ target: tool_names, matcher: { not: { contains: refund } } }";
-    let said = "`tool_results[*].is_error` leads to no item in any run, so nothing was judged; `exact: []` asks for that";
+    let said = "`tool_results[*].is_error` leads to no item in any run, so nothing was judged; if the list must be empty, write `exact: []`";
     let came = |expect: &str, traces: &[_]| {
         let agent = format!("  expect: [{expect}]\n");
         let runs: Vec<_> = traces
@@ -194,7 +194,7 @@ fn runs_that_only_their_times_tell_apart_are_told_and_pass() {
     assert_eq!(
         came(&[first.clone(), third.clone(), other.clone()]),
         CaseOutcome::Holds(Some(
-            "runs 1, 3 are equal in all but when they were recorded: copies of one run say no more than it does".to_owned()
+            "runs 1, 3 differ only in their time of recording: copies of a run prove no more than one run".to_owned()
         ))
     );
     let mut slower = other;

@@ -365,7 +365,7 @@ fn a_plan_that_leaves_parallel_calls_open_says_where_no_run_tells_of_any() {
         panic!("nothing was said")
     };
     assert!(
-        said.ends_with("no run says which of its calls were made together (`step` of a call), so `parallel: unordered` changes nothing: their recorded order counts"),
+        said.ends_with("no recording says which calls were made together (`step` of a call), so `parallel: unordered` changes nothing: the recorded order counts"),
         "{said}"
     );
     let mut stepped = calls(&["b", "a"]);

@@ -93,7 +93,9 @@ fn a_changed_description_is_a_diff_to_accept() {
         let tools = json!([changed, "desk::cancel(id: string) #0a"]);
         let text = judged(&[run(&tools)], &[OUTLINE, TOOLS]).unwrap_err();
         assert!(
-            text.contains("s-agent-snapshot-tools.snap says something else"),
+            text.contains(
+                "the recorded runs differ from suites/snapshots/s-agent-snapshot-tools.snap"
+            ),
             "{key}: {text}"
         );
     }
@@ -136,7 +138,7 @@ fn runs_that_were_offered_different_tools_are_told() {
     };
     for part in [
         "not all runs were offered the same tools: run 1; run 2",
-        "nothing but the name is recorded of `desk::cancel`, so a change of their descriptions does not show",
+        "only the name is recorded of `desk::cancel`, so the snapshot does not show a change of their descriptions",
     ] {
         assert!(shown.contains(part), "{shown}");
     }

@@ -79,7 +79,7 @@ fn what_expect_is_judged_on_nothing_for_is_told_where_it_is_counted() {
     let agent = "  expect:\n  - { target: 'tool_results[*].is_error', matcher: { not: { contains: true } } }\n  - { target: tool_names, matcher: { not: { contains: refund } } }\n  reliability: {}\n";
     let judged = verdicts("", agent, &[json!({ "trace": calls(&[]) })], false);
     let (name, told) = &judged[1];
-    let said = "`tool_results[*].is_error` leads to no item in any run, so nothing was judged; `exact: []` asks for that";
+    let said = "`tool_results[*].is_error` leads to no item in any run, so nothing was judged; if the list must be empty, write `exact: []`";
     assert_eq!(name, "agent::reliability");
     assert!(format!("{told:?}").contains(said), "{told:?}");
 }

@@ -35,7 +35,7 @@ fn a_score_that_one_run_lacks_is_no_pass() {
     };
     let broken = |block: &str, runs: &[Value]| {
         let text = judge_runs("", block, runs).remove(1).1;
-        text.map(|text| text.contains("is in another run, so each run needs one"))
+        text.map(|text| text.contains("is in another run, so each run needs this score"))
     };
     let recorded = "  session: { derive: false }\n";
     let both = ["confidence", "coherence"];

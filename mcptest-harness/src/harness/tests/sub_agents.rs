@@ -97,7 +97,10 @@ fn a_sub_agent_that_no_run_has_fails() {
         "{other}"
     );
     let none = failure(judge(&named("editor"), &[calls(&["find"])]));
-    assert!(none.contains("no call names one (`agent_id`)"), "{none}");
+    assert!(
+        none.contains("no call names a sub-agent (`agent_id`)"),
+        "{none}"
+    );
     // Counted by `reliability`, no run of it passes.
     let counted = named("editor")
         + "  reliability: { outcome: calls, expect: [{ target: reliability.pass_rate, matcher: { min: 50 } }] }\n";
@@ -174,7 +177,7 @@ fn a_run_without_the_sub_agent_is_told() {
         false,
     );
     let shown = format!("{verdicts:?}");
-    let note = "the sub-agent `researcher` made no call, so none was judged, in run 2";
+    let note = "the sub-agent `researcher` made no call, so nothing was judged, in run 2";
     assert!(shown.contains(note), "{shown}");
 }
 

@@ -51,7 +51,7 @@ fn a_model_with_the_last_word_leaves_the_case_undecided() {
 #[test]
 fn an_agent_of_which_nothing_is_judged_is_no_pass() {
     let model = "  expect: [{ target: final_response, matcher: { llm-judge: polite? } }]\n";
-    let reason = "nothing that is asked of it is run here: `llm-judge`";
+    let reason = "this harness runs nothing that the agent asks for: `llm-judge`";
     assert_eq!(
         own_case(model, false),
         Ok(CaseOutcome::Undecided(reason.to_owned()))
@@ -66,7 +66,7 @@ fn an_agent_of_which_nothing_is_judged_is_no_pass() {
     assert_eq!(
         own_case(check, false),
         Ok(CaseOutcome::Undecided(
-            "all that is asked is the check `polite`, and none is registered here".to_owned()
+            "this agent asks only for the check `polite`, and no check of this name is registered here".to_owned()
         ))
     );
     assert_eq!(own_case(check, true), Ok(CaseOutcome::Holds(None)));
@@ -96,7 +96,7 @@ fn a_run_that_is_recorded_as_failed_is_told_of() {
     let expect = |tool: &str| {
         format!("  expect: [{{ target: tool_names, matcher: {{ exact: [{tool}] }} }}]\n")
     };
-    let note = "1 of 2 runs recorded as failed (`outcome.passed: false`): 2; no case fails for that unless one asks, e.g. `reliability: { outcome: recorded }`";
+    let note = "1 of 2 runs recorded as failed (`outcome.passed: false`): 2; no case fails for this; to make a case fail, write e.g. `reliability: { outcome: recorded }`";
     assert_eq!(
         own(&expect("a"), &[run(true), run(false)]),
         Ok(CaseOutcome::Holds(Some(note.to_owned())))
@@ -165,7 +165,7 @@ fn a_recording_of_another_agent_is_no_evidence() {
     let failed = judge_runs("", agent, &[of("agent"), of("clerk")]);
     let text = failed[0].1.as_deref().unwrap();
     assert!(
-        text.starts_with("error: recorded of another agent, `clerk` in 1 of 2 runs"),
+        text.starts_with("error: recorded for another agent, `clerk` in 1 of 2 runs"),
         "{text}"
     );
 }

@@ -126,7 +126,7 @@ impl Arguments {
 /// What is wrong with a number that would not arrive as the model wrote it.
 fn not_made(number: &str, when: &str) -> String {
     format!(
-        "the call was not made: the number {} has more digits than a number keeps that is {when}; write it as text",
+        "the call was not made: the number {} has more digits than a number can have that is {when}; write it as text",
         truncate(number, SHOWN)
     )
 }

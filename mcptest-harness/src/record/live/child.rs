@@ -167,10 +167,7 @@ impl Process {
             ));
         }
         if let Some(broken) = &said.broken {
-            shown.push(format!(
-                "what it said {}:\n{}",
-                broken.problem, broken.shown
-            ));
+            shown.push(format!("its message {}:\n{}", broken.problem, broken.shown));
         }
         if !said.errors.is_empty() {
             let lines: Vec<&str> = said.errors.iter().map(String::as_str).collect();

@@ -103,7 +103,7 @@ async fn tools(
         listed = timeout(limit, list_tools(&service)) => listed,
         lost = lost => {
             let (how, shown) = match lost {
-                Some(broken) => (format!("what it said {}", broken.problem), Some(broken.shown)),
+                Some(broken) => (format!("its message {}", broken.problem), Some(broken.shown)),
                 None => ("it ended".to_owned(), None),
             };
             return Err(wanted.lists_nothing(&how, shown));
@@ -135,14 +135,14 @@ impl WantedServer {
     fn lists_nothing(&self, how: &str, shown: Option<String>) -> LiveError {
         let error = self
             .error(&format!("does not list its tools: {how}"))
-            .help("an agent needs the tools of its servers");
+            .help("correct the server: an agent needs the tools of its servers");
         LiveError { shown, ..error }
     }
 
     /// The process can answer nothing any more, before it was known to be a server.
     async fn no_greeting(&self, lost: Option<Broken>, mut process: Process) -> LiveError {
         let how = match &lost {
-            Some(broken) => format!("what it said {}", broken.problem),
+            Some(broken) => format!("its message {}", broken.problem),
             None => "connection closed: initialize response".to_owned(),
         };
         let error = self
@@ -154,7 +154,7 @@ impl WantedServer {
     /// The connection was refused.
     fn refused(&self, error: &ClientInitializeError) -> LiveError {
         if error.is_authorization_required() {
-            let error = self.error("does not let us in: it wants authorization");
+            let error = self.error("refuses the connection: it requires authorization");
             let Transport::Http {
                 bearer_token_env, ..
             } = &self.server.transport
@@ -162,8 +162,10 @@ impl WantedServer {
                 return error;
             };
             return error.help(match bearer_token_env {
-                Some(variable) => format!("is the value of `{variable}` a token for it?"),
-                None => "give it a token: `auth: { bearer_token_env: NAME }`".to_owned(),
+                Some(variable) => {
+                    format!("check that the value of `{variable}` is a token for this server")
+                }
+                None => "add a token: `auth: { bearer_token_env: NAME }`".to_owned(),
             });
         }
         let how = match error {
@@ -189,7 +191,7 @@ impl WantedServer {
         let error = self
             .error(&format!("did not answer `initialize` within {seconds} s"))
             .help(format!(
-                "{}; MCPTEST_RECORD_TIMEOUT gives it more seconds",
+                "{}; set MCPTEST_RECORD_TIMEOUT to more seconds",
                 self.try_it()
             ));
         match self.server.transport {
@@ -206,7 +208,7 @@ impl WantedServer {
             Transport::Stdio { command, .. } => {
                 format!("run it by hand: `{}`", command.join(" "))
             }
-            Transport::Http { url, .. } => format!("is an MCP server listening at {url}?"),
+            Transport::Http { url, .. } => format!("check that an MCP server listens at {url}"),
         }
     }
 }

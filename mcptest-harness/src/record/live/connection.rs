@@ -53,7 +53,7 @@ impl Connected {
         match lost {
             Some(broken) => self.unreadable(
                 format!(
-                    "the server `{}` answered `{tool}` with what {}",
+                    "the answer of the server `{}` to `{tool}` {}",
                     self.name, broken.problem
                 ),
                 broken.shown,
@@ -67,7 +67,7 @@ impl Connected {
         LiveError::new(problem)
             .at(self.span)
             .show(shown)
-            .help("the run is not recorded; mend the server and record again")
+            .help("the run is not recorded; correct the server and record again")
     }
 
     pub(super) async fn gone(&self, tool: &str, how: &ServiceError) -> LiveError {
@@ -82,7 +82,7 @@ impl Connected {
             "the server `{name}` gave no answer to `{tool}`: {how}"
         ))
         .at(self.span)
-        .help("the run is not recorded; mend the server and record again");
+        .help("the run is not recorded; correct the server and record again");
         match &self.process {
             Some((process, _)) => process.lock().await.explain(error, true).await,
             None => error,

@@ -145,7 +145,7 @@ impl ModelClient {
             if wait > MAX_WAIT {
                 let mut failed = self.failed(&problem, tries);
                 failed.error.help = Some(format!(
-                    "the provider asks to wait {} s; record again then",
+                    "record again after {} s, as the provider asks",
                     wait.as_secs()
                 ));
                 return Err(failed);
@@ -185,8 +185,8 @@ impl ModelClient {
                     }
                 ));
                 match code {
-                    401 | 403 => error.help(format!("is `{key}` the key for {base_url}?")),
-                    404 => error.help(format!("does {base_url} have the model `{model}`?")),
+                    401 | 403 => error.help(format!("check that `{key}` is the key for {base_url}")),
+                    404 => error.help(format!("check that {base_url} has the model `{model}`")),
                     429 | 500.. => error.help("record again later"),
                     _ => error,
                 }
@@ -199,12 +199,12 @@ impl ModelClient {
                 "the provider of `{model}` at {base_url} did not answer within {} s{tries}",
                 self.limit.as_secs_f64()
             ))
-            .help("MCPTEST_RECORD_TIMEOUT gives it more seconds"),
+            .help("set MCPTEST_RECORD_TIMEOUT to more seconds"),
             ModelError::Unreadable { cause, body } => LiveError::new(format!(
-                "the provider of `{model}` answered what is no answer of its API{tries}: {cause}"
+                "the answer of the provider of `{model}` does not have the form of its API{tries}: {cause}"
             ))
             .show(body.as_str())
-            .help(format!("is {base_url} the root of its API?")),
+            .help(format!("check that {base_url} is the root of the provider's API")),
         }
     }
 }

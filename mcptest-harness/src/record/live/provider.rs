@@ -152,15 +152,15 @@ fn known_by_model(suite: &Suite, model: &Spanned<Model>) -> Result<&'static Know
     found.ok_or_else(|| {
         let names = suite.providers.iter().map(|provider| provider.name.value.as_str());
         let names: Vec<&str> = names.collect();
-        let say = |name: &str| format!("say whose it is: `model: {{ provider: {name}, id: {id} }}`");
+        let say = |name: &str| format!("name its provider: `model: {{ provider: {name}, id: {id} }}`");
         let help = match names.as_slice() {
-            [] => format!("{}, where `providers:` names the provider's `base_url`", say("local")),
+            [] => format!("{}, and write the provider's `base_url` under `providers:`", say("local")),
             [only] => say(only),
             several => format!("{}; declared: {}", say(several[0]), quoted_list(several.iter().copied())),
         };
         LiveError::new(format!("`{id}` is no model of a known provider"))
             .at(model.span)
-            .note("known by their names are models that begin with `claude-`, `gpt-`, `o` and a digit, `gemini-` or `mistral-`")
+            .note("the harness knows the provider of models that begin with `claude-`, `gpt-`, `o` and a digit, `gemini-` or `mistral-`")
             .help(help)
     })
 }

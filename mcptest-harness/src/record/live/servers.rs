@@ -100,12 +100,12 @@ impl Servers {
                 Ok(Called::Answered(Box::new(result)))
             }
             Ok(ServerResult::InputRequiredResult(_)) => Ok(Called::Refused(format!(
-                "`{tool}` asks a person for input, and none is here"
+                "`{tool}` asks a person for input, and no person is here"
             ))),
             Ok(other) => {
                 let other = raw(other);
                 let problem = format!(
-                    "the server `{server}` answered `{tool}` with what is no tool result: {}",
+                    "the answer of the server `{server}` to `{tool}` is no tool result: {}",
                     wire::no_result(&other)
                 );
                 Err(connected.unreadable(problem, wire::shown(&other)))

@@ -50,12 +50,12 @@ impl Offered {
             let built = jsonschema::options().offline().build(&schema);
             if let Err(error) = built {
                 return Err(LiveError::new(format!(
-                    "the server `{server}` describes the arguments of `{}` with what is no JSON Schema",
+                    "the server `{server}` has a tool `{}` whose `inputSchema` is no JSON Schema",
                     tool.name
                 ))
                 .at(span)
                 .show(format!("{error}\n{}", crate::trace::pretty_json(&schema)))
-                .help("mend the tool's `inputSchema`: a model fills in arguments by it"));
+                .help("correct the tool's `inputSchema`: a model needs it to write arguments"));
             }
             let wire_name = wire_name(server, &tool.name);
             if let Some(other) = offered.find(&wire_name) {
@@ -65,13 +65,13 @@ impl Offered {
                     format!("the server `{server}` lists the tool `{}` twice", tool.name)
                 } else {
                     format!(
-                        "`{}` of `{}` and `{}` of `{server}` would have one name for the model: `{wire_name}`",
+                        "`{}` of `{}` and `{}` of `{server}` would have the same name for the model: `{wire_name}`",
                         other.name, other.server, tool.name
                     )
                 };
                 return Err(LiveError::new(problem)
                     .at(span)
-                    .help("a model calls tools by their names, so each needs its own"));
+                    .help("rename one of the tools: a model calls tools by their names, so each tool needs its own name"));
             }
             offered.tools.push(LiveTool {
                 server: server.to_owned(),

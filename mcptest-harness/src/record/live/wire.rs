@@ -122,7 +122,7 @@ fn no_block(block: &Value) -> Option<String> {
         Some(Value::String(name)) if TYPES.contains(&name.as_str()) => {}
         Some(other) => {
             return Some(format!(
-                "has the type {other}; there are {}",
+                "has the unknown type {other}; known types: {}",
                 quoted_list(TYPES)
             ));
         }
@@ -132,7 +132,7 @@ fn no_block(block: &Value) -> Option<String> {
         .iter()
         .find(|name| name.as_str().is_none_or(|name| !AUDIENCES.contains(&name)))?;
     Some(format!(
-        "is for the audience {stranger}; there are {}",
+        "is for the unknown audience {stranger}; known: {}",
         quoted_list(AUDIENCES)
     ))
 }

@@ -112,7 +112,10 @@ impl Waiting {
     /// What the server said is no message.
     pub(super) fn unreadable(&self, ear: &Ear, line: &str) {
         ear.fails(ear.unreadable(&self.asked, line));
-        self.refuse(&format!("what the server `{}` said is no JSON", ear.server));
+        self.refuse(&format!(
+            "a message of the server `{}` is no JSON",
+            ear.server
+        ));
     }
 
     pub(super) fn refuse(&self, text: &str) {

@@ -37,12 +37,12 @@ impl Comparison<'_> {
                     self.result(&self.known(*call), result, found);
                 }
                 Of::Again(call) => {
-                    let message = "is told to the model twice";
+                    let message = "is sent to the model twice";
                     self.out_of_place(*call, "again", message, result, found);
                 }
                 Of::Early(call) => {
                     told.insert(*call);
-                    let message = "stands before the call";
+                    let message = "comes before the call";
                     self.out_of_place(*call, "early", message, result, found);
                 }
                 Of::Nothing => {
@@ -64,7 +64,10 @@ impl Comparison<'_> {
             let known = self.known(call);
             if known.value.is_some() && !told.contains(&call) {
                 let path = format!("tool_results[{}]", known.item);
-                let message = format!("the result of `{}` is not told to the model", known.tool);
+                let message = format!(
+                    "the code does not send the result of `{}` to the model",
+                    known.tool
+                );
                 found.push(
                     self.found(KIND, path, message)
                         .with_values(known.value.cloned(), None)

@@ -62,7 +62,7 @@ impl Comparison<'_> {
                     name,
                     format!("tools[{name}]"),
                     [None, None],
-                    format!("the tool `{name}` was not offered"),
+                    format!("the tool `{name}` is new"),
                 );
                 continue;
             }

@@ -28,7 +28,9 @@ impl Comparison<'_> {
                     (item(*known), message, (Some(old.value()), None, None))
                 }
                 Pair::Made(number, new) => {
-                    let message = "a turn of the model that the model did not take".to_owned();
+                    let message =
+                        "the code sends a message of the model that is not in the recording"
+                            .to_owned();
                     (
                         format!("+{number}"),
                         message,
@@ -86,6 +88,9 @@ fn words(known: Known, change: &Change<'_>) -> String {
             format!("{name} calls `{}` with other arguments", call.tool())
         }
         Change::CallGone(call) => format!("{name} no longer calls `{}`", call.tool()),
-        Change::CallNew(call) => format!("{name} calls `{}`, which it did not", call.tool()),
+        Change::CallNew(call) => format!(
+            "{name} calls `{}` now, and did not call this tool in the recording",
+            call.tool()
+        ),
     }
 }

@@ -153,8 +153,8 @@ fn a_path_that_says_nothing_is_refused() {
         refused("results[*].a")
             .contains("`tool_results`, `assistant_turns`, `parameters`, `tools`, `user_turns`")
     );
-    assert!(refused("tool_results").contains("that is `ignore: [tool_results]`"));
-    assert!(refused("tool_results[*]").contains("that is `ignore: [tool_results]`"));
+    assert!(refused("tool_results").contains("write `ignore: [tool_results]`"));
+    assert!(refused("tool_results[*]").contains("write `ignore: [tool_results]`"));
     assert!(refused("tool_results[*").contains("without a `]`"));
     assert!(refused("tool_results[*]..a").contains("an empty step"));
 }

@@ -39,7 +39,7 @@ async fn what_the_program_prints_is_held_against_what_it_printed() {
         let told = |run: &RunOptions| told(&cassette, PlayOptions::default(), run);
         assert_eq!(told(&run(&format!("{recorded}\n"))), []);
         let path = "final_response".to_owned();
-        let differs = (path.clone(), "what the program prints differs".to_owned());
+        let differs = (path.clone(), "the output of the program differs".to_owned());
         assert_eq!(told(&run("2 orders cancelled.")), [differs]);
         let silent = (path, "the program prints nothing".to_owned());
         assert_eq!(told(&run(" ")), [silent]);

@@ -114,7 +114,7 @@ async fn a_result_out_of_its_place_is_told() {
         found.map(|it| (it.path, it.message)).collect::<Vec<_>>()
     };
     let twice = |path: &str| {
-        let words = "the result of `cancel` is told to the model twice".to_owned();
+        let words = "the result of `cancel` is sent to the model twice".to_owned();
         (path.to_owned(), words)
     };
     // Another value for a call that has its result, and the same one again.
@@ -142,7 +142,7 @@ async fn a_result_out_of_its_place_is_told() {
         }
     })
     .await;
-    let words = "the result of `cancel` stands before the call".to_owned();
+    let words = "the result of `cancel` comes before the call".to_owned();
     assert_eq!(early, [("tool_results[0].early".to_owned(), words)]);
 }
 

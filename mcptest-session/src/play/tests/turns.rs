@@ -74,7 +74,7 @@ async fn a_turn_of_the_model_that_is_told_otherwise_is_told_once() {
                 }
             },
             "assistant_turns[1]",
-            "turn 2 of the model calls `refund`, which it did not",
+            "turn 2 of the model calls `refund` now, and did not call this tool in the recording",
         ),
         (
             |talk| {
@@ -84,7 +84,7 @@ async fn a_turn_of_the_model_that_is_told_otherwise_is_told_once() {
                 }
             },
             "assistant_turns[+0]",
-            "a turn of the model that the model did not take",
+            "the code sends a message of the model that is not in the recording",
         ),
     ];
     for (edit, path, message) in cases {
@@ -105,7 +105,7 @@ async fn turns_that_are_dropped_are_missing_and_the_others_keep_their_places() {
     .await;
     let result = |call: usize| {
         let path = format!("tool_results[{call}]");
-        let message = "the result of `cancel` is not told to the model";
+        let message = "the code does not send the result of `cancel` to the model";
         (DivergenceKind::ToolResults, path, message.to_owned())
     };
     let wanted = [

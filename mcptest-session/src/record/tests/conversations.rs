@@ -115,17 +115,17 @@ fn a_compaction_goes_on_with_its_conversation_and_the_run_says_so() {
 
     // A summary takes the place of all that was said.
     let asks = [&found[..], &[user("Summarise.")]].concat();
-    let anew = [system("Help."), user(&format!("So far: {summary}"))];
+    let again = [system("Help."), user(&format!("So far: {summary}"))];
     let mut summarised = Wire::default();
     summarised.chat(&json!(begin), &calls(&[("c1", 7)]));
     summarised.chat(&json!(asks), &says(summary));
-    summarised.chat(&json!(anew), &says("Done."));
+    summarised.chat(&json!(again), &says("Done."));
 
     for wire in [edited, summarised] {
         let run = wire.run(&options("Cancel 7."));
         assert_eq!(
             run.notes,
-            ["the agent changed the past of its conversation (compaction)"]
+            ["the agent changed earlier messages of its conversation (compaction)"]
         );
         assert_eq!(run.cassette["session"]["notes"], json!(run.notes));
         assert_eq!(
@@ -224,6 +224,6 @@ fn a_prompt_that_the_agent_wraps_is_found() {
     let other = wire.run(&options("Cancel 9."));
     assert_eq!(
         other.notes,
-        ["no conversation begins with the prompt: the first one is taken"]
+        ["no conversation begins with the prompt: the first conversation is used"]
     );
 }

@@ -239,7 +239,7 @@ fn only_the_answer_that_the_client_went_on_with_is_kept() {
         run.notes,
         [
             "tokens for 0 of 1 model calls",
-            "the last answer is not whole: it broke off",
+            "the last answer is incomplete: it broke off",
         ]
     );
 
@@ -255,7 +255,7 @@ fn only_the_answer_that_the_client_went_on_with_is_kept() {
     assert_eq!(steps.as_array().unwrap().len(), 1);
     assert_eq!(
         run.notes,
-        ["the last request came to nothing: the provider answered 500: slow down"]
+        ["the last request got no answer: the provider answered 500: slow down"]
     );
     assert_eq!(
         run.cassette["trace"]["conversation"]["stop_reason"],
@@ -276,7 +276,7 @@ fn a_run_that_is_not_known_is_an_error() {
     wire.asked("/openai/v1/completions", &json!({}), other("{}"));
     let text = of(&wire).to_string();
     assert!(
-        text.ends_with("; it asked 1 request of other kinds, such as `/openai/v1/completions`, which no known format has"),
+        text.ends_with("; it sent 1 request of unknown kinds, such as `/openai/v1/completions`"),
         "{text}"
     );
     let request = chat_request(&json!([user("Cancel 7.")]));
@@ -301,7 +301,7 @@ fn a_run_that_is_not_known_is_an_error() {
     );
     assert_eq!(
         of(&wire).to_string(),
-        "the run is not known, as 1 of its model calls cannot be read: it is compressed as `x`"
+        "the run cannot be read, because 1 of its model calls cannot be read: it is compressed as `x`"
     );
 }
 

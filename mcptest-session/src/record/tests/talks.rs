@@ -142,7 +142,7 @@ fn calls_that_come_back_without_identifiers_are_no_changed_past() {
         json!([asked, other, { "role": "user", "parts": [response("no"), response("no")] }]);
     wire.answered(path, &json!({ "contents": changed }), &answer(&done));
     let run = wire.run(&options("Cancel 7 and 8."));
-    let told = "the agent changed the past of its conversation (compaction)".to_owned();
+    let told = "the agent changed earlier messages of its conversation (compaction)".to_owned();
     assert!(run.notes.contains(&told), "{:?}", run.notes);
 }
 

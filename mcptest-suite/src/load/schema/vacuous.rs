@@ -32,22 +32,22 @@ pub(super) fn check(node: &Node, problems: &mut Problems) {
     if asks_nothing(meant) {
         problems.push(
             Diagnostic::at(node.span, "every value is valid against this schema")
-                .note("what no run can decide is no test")
+                .note("every run gets the same verdict here, so nothing is tested")
                 .help("say what must be there, e.g. `{ type: string, minLength: 1 }`, or leave it out"),
         );
     } else if fits_nothing(meant) {
         problems.push(
             Diagnostic::at(node.span, "no value is valid against this schema")
-                .note("what no run can decide is no test")
+                .note("every run gets the same verdict here, so nothing is tested")
                 .help("say what must be there, e.g. `{ type: string, minLength: 1 }`"),
         );
     } else if let Some(kind) = asks_a_type_alone(meant) {
         let message = format!("{} is valid against this schema", kind.every);
         problems.push(
             Diagnostic::at(node.span, message)
-                .note("what no run can decide is no test")
+                .note("every run gets the same verdict here, so nothing is tested")
                 .help(format!(
-                    "ask for more, or write `type: {}` if that is all that is asked",
+                    "ask for more, or write `type: {}` if only the type matters",
                     kind.name
                 )),
         );

@@ -108,7 +108,7 @@ pub(super) fn check_pairs(schema: &Node, problems: &mut Problems) {
                 Diagnostic::new(message)
                     .label(low.span, "at least this")
                     .also(high.span, "and at most this")
-                    .help("swap the two, or mend one of them"),
+                    .help("swap the two, or correct one of them"),
             );
         }
     }
@@ -140,7 +140,7 @@ fn exclusive(name: &str, node: &Node, draft: Draft, problems: &mut Problems) {
         let problem = mismatch(name, "a number", node);
         problems.push(if is_flag {
             problem.help(format!(
-                "the bound stands here itself since draft 6: `{name}: 0`"
+                "since draft 6, the value is the bound itself: `{name}: 0`"
             ))
         } else {
             problem
@@ -156,7 +156,7 @@ fn texts(name: &str, node: &Node, problems: &mut Problems) {
                 problem.help(format!("write `{name}: [{word}]`"))
             }
             _ if name == "required" => {
-                problem.help("it stands beside `properties` and names those that must be there: `required: [city]`")
+                problem.help("write `required` beside `properties`, with the names of the required properties: `required: [city]`")
             }
             _ => problem,
         });

@@ -26,7 +26,7 @@ pub enum UnknownCost {
 impl fmt::Display for UnknownCost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoPrice(model) => write!(f, "there is no price of `{model}`, which answered"),
+            Self::NoPrice(model) => write!(f, "the suite has no price for `{model}`, the model that answered"),
             Self::NoTokens => {
                 f.write_str("the tokens sent and the tokens written are not recorded")
             }

@@ -172,7 +172,7 @@ pub enum CallFinding {
     OtherTool,
     /// Another known tool is nearer to what the claim names.
     OtherObject,
-    /// It carries another identifier than the claim names.
+    /// It has another identifier than the claim.
     OtherIdentifier,
     /// The claim names a value that only a failed call has.
     OtherValue,
@@ -186,9 +186,9 @@ impl fmt::Display for CallFinding {
             Self::Doubtful => "may have failed",
             Self::Unanswered => "has no result",
             Self::OtherTool => "is not known to do this",
-            Self::OtherObject => "acts on something else than another tool that does this",
-            Self::OtherIdentifier => "carries another identifier than the claim names",
-            Self::OtherValue => "has another value where a failed call has the one claimed",
+            Self::OtherObject => "another tool that does this fits the claim better",
+            Self::OtherIdentifier => "has another identifier than the claim",
+            Self::OtherValue => "has another value; a failed call has the claimed value",
         })
     }
 }
@@ -240,9 +240,9 @@ impl fmt::Display for Unclear {
         f.write_str(match self {
             Self::Wording => "the wording does not say that the agent did it",
             Self::ToolsUnknown => "not all tools of the agent are known",
-            Self::VagueTool => "a tool succeeded whose name does not say what it changes",
-            Self::Delegated => "another agent was called, whose calls are not recorded here",
-            Self::Consequence => "it may follow from something else that was done",
+            Self::VagueTool => "the name of a successful tool does not say what the tool changes",
+            Self::Delegated => "another agent was called, and its calls are not recorded here",
+            Self::Consequence => "the claimed change may be the effect of another action",
             Self::Doubtful => "the result sounds as if the call had failed",
         })
     }

@@ -146,7 +146,7 @@ impl FromStr for IgnoredPath {
         };
         if steps.is_empty() || steps == ["*"] {
             return Err(format!(
-                "`{text}` says all of it: that is `ignore: [{root}]`; a path goes on with `[*]` and a key"
+                "`{text}` is the whole list: write `ignore: [{root}]`, or continue the path with `[*]` and a key"
             ));
         }
         let item = steps.remove(0);

@@ -215,10 +215,7 @@ impl<'a, S: ArgsCheck> PlanComparison<'a, S> {
             MatchMode::Superset => missing
                 .map(|call| {
                     let mut mismatch = self.missing(call, partners);
-                    mismatch.reason = format!(
-                        "the run must make at least the expected calls, and lacks {}",
-                        mismatch.reason
-                    );
+                    mismatch.reason = format!("an expected call is missing: {}", mismatch.reason);
                     mismatch
                 })
                 .collect(),

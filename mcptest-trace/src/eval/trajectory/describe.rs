@@ -52,8 +52,8 @@ impl<S: ArgsCheck> PlanComparison<'_, S> {
     pub(super) fn taken_for_a_read(&self, name: &str) -> String {
         if self.read.contains(name) {
             format!(
-                "; its calls are left out, as the tool is taken for one that only reads: \
-                 `mutating_tools: [{name}]` says otherwise"
+                "; calls of this tool are not compared, because the tool counts as one that only reads; if the tool changes something, write \
+                 `mutating_tools: [{name}]`"
             )
         } else {
             String::new()
@@ -87,7 +87,7 @@ impl<S: ArgsCheck> PlanComparison<'_, S> {
     pub(super) fn surplus(&self, recorded: usize, partners: &[Option<usize>]) -> Mismatch {
         let (name, index) = (&self.call(recorded).name, self.index(recorded));
         let opening = match (self.plan.calls.is_empty(), self.plan.over) {
-            (false, _) => "the run may make only the expected calls, and goes beyond them with",
+            (false, _) => "the run may make only the expected calls, and also makes",
             (true, Over::Calls) => "the run may make no call, and makes",
             (true, Over::Writes) => "the run may change nothing, and makes",
         };
@@ -169,7 +169,7 @@ impl<S: ArgsCheck> PlanComparison<'_, S> {
                 if is_planned(call) {
                     "beyond the planned calls of this tool"
                 } else {
-                    "not of the plan"
+                    "not in the plan"
                 }
             ),
         };
@@ -216,10 +216,10 @@ impl<S: ArgsCheck> PlanComparison<'_, S> {
         if let Some(wanted) = &expected.server {
             let (name, server) = (&expected.name, server_of(recorded));
             if !server.is_some_and(|server| same_server(wanted, server)) {
-                let found = server
-                    .map_or("the recording does not say of which".to_owned(), |server| {
-                        format!("it is of `{server}`")
-                    });
+                let found = server.map_or(
+                    "the recording does not say which server".to_owned(),
+                    |server| format!("it is of `{server}`"),
+                );
                 let difference = format!("`{name}` should be of server `{wanted}`, and {found}");
                 return (Vec::new(), difference);
             }
@@ -230,16 +230,19 @@ impl<S: ArgsCheck> PlanComparison<'_, S> {
             ([], Some(wanted)) if *error != Some(wanted) => {
                 let wanted = if wanted { "an error" } else { "a success" };
                 let found = match error {
-                    None => "it has none",
+                    None => "there is no result",
                     Some(true) => "it is an error",
                     Some(false) => "it is a success",
                 };
                 format!(
-                    "the result of `{}` should be {wanted} and {found}",
+                    "the result of `{}` should be {wanted}, but {found}",
                     expected.name
                 )
             }
-            ([], _) => format!("`{}` itself fits", expected.name),
+            ([], _) => format!(
+                "`{}` has the right arguments, so its place or its number is wrong",
+                expected.name
+            ),
             ([only], _) => {
                 format!(
                     "the arguments of `{}` differ at `{}`",

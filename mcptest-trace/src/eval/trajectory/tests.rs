@@ -258,9 +258,9 @@ fn an_expected_error_needs_a_result_that_says_so() {
     assert_eq!(
         reasons(&report),
         [
-            "position 0: the result of `t` should be a success and it is an error",
-            "position 1: the result of `t` should be an error and it is a success",
-            "position 2: the result of `t` should be a success and it has none",
+            "position 0: the result of `t` should be a success, but it is an error",
+            "position 1: the result of `t` should be an error, but it is a success",
+            "position 2: the result of `t` should be a success, but there is no result",
         ]
     );
 }
@@ -270,15 +270,15 @@ fn superset_and_subset_state_their_direction_in_words() {
     let report = judge(Superset, &["a", "b"], &["a"]);
     assert_eq!(
         reasons(&report),
-        ["the run must make at least the expected calls, and lacks `calls[1]` `b`: never called"]
+        ["an expected call is missing: `calls[1]` `b`: never called"]
     );
     let report = judge(Subset, &["a"], &["a", "a", "b"]);
     assert_eq!(
         reasons(&report),
         [
-            "the run may make only the expected calls, and goes beyond them with \
+            "the run may make only the expected calls, and also makes \
              `tool_calls[1]` `a`: made more often than expected",
-            "the run may make only the expected calls, and goes beyond them with \
+            "the run may make only the expected calls, and also makes \
              `tool_calls[2]` `b`: no such call is expected",
         ]
     );

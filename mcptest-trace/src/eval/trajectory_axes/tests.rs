@@ -64,7 +64,7 @@ fn the_last_calls_decide_too_where_they_are_asked_for() {
     assert_eq!((broken.first_call, broken.second_call), (Some(3), Some(1)));
     assert_eq!(
         broken.reason,
-        "the last `edit` must come before the last `test`, but is `tool_calls[3]`, `test` `tool_calls[1]`"
+        "the last `edit` must come before the last `test`, but is `tool_calls[3]`, and the last `test` is `tool_calls[1]`"
     );
 }
 
@@ -134,7 +134,7 @@ fn an_argument_that_carries_nothing_has_no_source() {
         let report = flow(&json!("anything"), &nothing);
         assert_eq!(
             report.broken[0].reason,
-            "`tool_calls[1]` carries no `args.id` that the result of an earlier `search` call could hold"
+            "`tool_calls[1]` has no value in `args.id`, so no value comes from the result of an earlier `search` call"
         );
     }
 }
@@ -303,7 +303,7 @@ fn the_last_calls_of_one_step_hold_no_order() {
     let report = score_trajectory_axes(&run, &order);
     assert_eq!(
         report.broken[0].reason,
-        "the last `edit` must come before the last `test`, but is `tool_calls[2]`, `test` `tool_calls[3]`, in one step"
+        "the last `edit` must come before the last `test`, but is `tool_calls[2]`, and the last `test` is `tool_calls[3]`, in one step"
     );
 }
 

@@ -39,6 +39,7 @@ pub use across::{AcrossCalibration, AcrossLimit, AgentScored, calibrate_across};
 pub use limit::{CrossValidation, CurvePoint, LeftOut, Limit};
 pub use power::{Discrimination, Power};
 pub use quantity::{Alarms, Quantity, Scored, tally};
+pub use text::{Line, Topic};
 
 /// The version of a calibration as JSON.
 pub const FORMAT: &str = "calibrate/2.0";

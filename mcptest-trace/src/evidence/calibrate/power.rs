@@ -44,9 +44,11 @@ impl Discrimination {
         match self {
             Self::TellsRunsApart => "a limit on it catches bad runs of a good agent",
             Self::TellsAgentsApartOnly => {
-                "it knows hard tasks from easy ones, not bad runs from good ones"
+                "it separates hard tasks from easy tasks, but not bad runs from good runs"
             }
-            Self::Contradictory => "within agents it says the opposite of what it says over agents",
+            Self::Contradictory => {
+                "within agents it shows the opposite of what it shows over agents"
+            }
             Self::Inverted => "worse values pass more often: as a gate this punishes good runs",
             Self::NoPower => "the interval of A includes 0.5: do not gate on it",
             Self::Unknown => "nobody knows whether it catches anything",

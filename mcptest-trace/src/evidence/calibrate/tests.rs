@@ -162,8 +162,7 @@ no promise for agents that are not in the suite
 agents left out one by one: 1 of 26 passed runs stopped [0.7%, 18.9%], 0 of 14 failed runs caught [0.0%, 21.5%]
   at 80%: 4.375, 4 of 26 passed runs stopped, 0 of 14 failed runs caught
   at 90%: 4.75, 1 of 26 passed runs stopped, 0 of 14 failed runs caught
-  at 95%: 4.875, 0 of 26 passed runs stopped, 0 of 14 failed runs caught
-  at 100%: 4.875, 0 of 26 passed runs stopped, 0 of 14 failed runs caught
+  at 95% to 100%: 4.875, 0 of 26 passed runs stopped, 0 of 14 failed runs caught
 "
     );
 }
@@ -218,9 +217,9 @@ fn across_runs_the_agent_is_the_unit() {
         "\
 stability.score: 30 agents
 C 1.000 [1.000, 1.000]
-tells agents apart only: it knows hard tasks from easy ones, not bad runs from good ones
-limit 0.8: 85.7% of agents all of whose runs pass
-too few: 6 agents all of whose runs passed; you need 19
+tells agents apart only: it separates hard tasks from easy tasks, but not bad runs from good runs
+limit 0.8: 85.7% of agents without a failed run
+too few: 6 agents without a failed run; you need 19
 "
     );
 }

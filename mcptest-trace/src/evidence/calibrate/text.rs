@@ -1,8 +1,57 @@
 //! A calibration in words.
 
-use super::{AcrossCalibration, Calibration, Discrimination, LeftOut, Limit};
+use std::fmt;
+
+use super::{AcrossCalibration, Calibration, CurvePoint, Discrimination, LeftOut, Limit};
 use crate::evidence::conformal::{Share, promised};
 use crate::text::counted;
+
+/// What a line of a calibration is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Topic {
+    /// How many runs or agents have a value: the first line, which names the target.
+    Values,
+    /// How well the values tell passed runs from failed runs.
+    Power,
+    /// The verdict on that.
+    Verdict,
+    /// The limit.
+    Limit,
+    /// Why there is no limit.
+    NoLimit,
+    /// That the runs or agents are too few for the share that was asked for.
+    TooFew,
+    /// What the limit promises for agents that are not in the suite.
+    NewAgents,
+    /// What limits do that are made without one agent, or without one run.
+    LeftOut,
+    /// The same for other shares.
+    Curve,
+}
+
+/// One line of a calibration in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Line {
+    /// What the line is about.
+    pub topic: Topic,
+    /// The words, without a line break.
+    pub text: String,
+}
+
+impl Line {
+    fn new(topic: Topic, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { topic, text }
+    }
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
 
 impl Calibration {
     /// The two lines that stand as a comment above a written limit, without the `#`; nothing without
@@ -51,10 +100,20 @@ impl Calibration {
         ]
     }
 
-    /// All that is to be said of the target, one fact a line.
+    /// All that is known of the target, one fact a line.
     #[must_use]
     pub fn text(&self) -> String {
-        let mut lines = vec![format!("{}: {}", self.target.measure().name, self.values())];
+        joined(&self.lines())
+    }
+
+    /// The lines of [`text`](Self::text). Targets of one suite often share a line, and a reader needs it once.
+    #[must_use]
+    pub fn lines(&self) -> Vec<Line> {
+        let name = self.target.measure().name;
+        let mut lines = vec![Line::new(
+            Topic::Values,
+            format!("{name}: {}", self.values()),
+        )];
         let power = &self.power;
         if let Some(over) = power.over {
             let interval = interval(over.interval);
@@ -66,56 +125,75 @@ impl Calibration {
                     within.p
                 )
             });
-            lines.push(format!("A {:.3}{interval}{within}", over.area));
+            let said = format!("A {:.3}{interval}{within}", over.area);
+            lines.push(Line::new(Topic::Power, said));
         }
         let advice = match (power.verdict, power.over.and_then(|over| over.interval)) {
             (Discrimination::NoPower, None) => {
-                "nothing tells passed runs from failed ones: do not gate on it"
+                "it does not separate passed runs from failed runs: do not gate on it"
             }
             (verdict, _) => verdict.advice(),
         };
-        lines.push(format!("{}: {advice}", power.verdict.as_str()));
+        let said = format!("{}: {advice}", power.verdict.as_str());
+        lines.push(Line::new(Topic::Verdict, said));
         match &self.limit {
             Some(limit) => lines.extend(self.of_limit(limit)),
-            None if self.target.is_flag() => {
-                lines.push("0 or 1: measured, not calibrated".to_owned());
-            }
-            None => lines.push("no limit: no run passed".to_owned()),
+            None if self.target.is_flag() => lines.push(of_flag()),
+            None => lines.push(Line::new(Topic::NoLimit, "no limit: no run passed")),
         }
-        if let Some(check) = &self.check {
-            let tally = check.tally;
-            let interval = |found: Option<crate::energy::stats::Interval>| {
-                found.map_or_else(String::new, |found| {
-                    format!(" [{}, {}]", percent(found.low), percent(found.high))
-                })
+        lines.extend(self.of_check());
+        lines.extend(self.of_curve());
+        lines
+    }
+
+    fn of_check(&self) -> Option<Line> {
+        let check = self.check.as_ref()?;
+        let tally = check.tally;
+        let interval = |found: Option<crate::energy::stats::Interval>| {
+            found.map_or_else(String::new, |found| {
+                format!(" [{}, {}]", percent(found.low), percent(found.high))
+            })
+        };
+        let left_out = match check.left_out {
+            LeftOut::Agent => "agents left out one by one",
+            LeftOut::Run => "one agent: runs left out one by one",
+        };
+        let said = format!(
+            "{left_out}: {} of {} passed runs stopped{}, {} of {} failed runs caught{}",
+            tally.false_alarms,
+            tally.passed,
+            interval(check.false_alarms),
+            tally.catches,
+            tally.failed,
+            interval(check.catches),
+        );
+        Some(Line::new(Topic::LeftOut, said))
+    }
+
+    /// Shares side by side that have the same limit and do the same are one line.
+    fn of_curve(&self) -> impl Iterator<Item = Line> {
+        let same = |one: &CurvePoint, other: &CurvePoint| {
+            self.target.rounded(one.limit) == self.target.rounded(other.limit)
+                && one.seen == other.seen
+        };
+        self.curve.chunk_by(same).filter_map(|points| {
+            let (first, last) = (points.first()?, points.last()?);
+            let shares = if points.len() == 1 {
+                format!("{}%", first.share)
+            } else {
+                format!("{}% to {}%", first.share, last.share)
             };
-            let left_out = match check.left_out {
-                LeftOut::Agent => "agents left out one by one",
-                LeftOut::Run => "one agent: runs left out one by one",
-            };
-            lines.push(format!(
-                "{left_out}: {} of {} passed runs stopped{}, {} of {} failed runs caught{}",
-                tally.false_alarms,
-                tally.passed,
-                interval(check.false_alarms),
-                tally.catches,
-                tally.failed,
-                interval(check.catches),
-            ));
-        }
-        for point in &self.curve {
-            let seen = point.seen;
-            lines.push(format!(
-                "  at {}%: {}, {} of {} passed runs stopped, {} of {} failed runs caught",
-                point.share,
-                self.target.rounded(point.limit),
+            let seen = first.seen;
+            let said = format!(
+                "  at {shares}: {}, {} of {} passed runs stopped, {} of {} failed runs caught",
+                self.target.rounded(first.limit),
                 seen.false_alarms,
                 seen.passed,
                 seen.catches,
                 seen.failed
-            ));
-        }
-        lines.iter().map(|line| format!("{line}\n")).collect()
+            );
+            Some(Line::new(Topic::Curve, said))
+        })
     }
 
     fn values(&self) -> String {
@@ -140,75 +218,91 @@ impl Calibration {
         said
     }
 
-    fn of_limit(&self, limit: &Limit) -> Vec<String> {
-        let mut lines = Vec::new();
+    fn of_limit(&self, limit: &Limit) -> Vec<Line> {
         let promise = format!(
             "limit {}: {} of passing runs of these agents, with 95% confidence {}",
             limit.rounded,
             percent(limit.promised),
             percent(limit.confident)
         );
-        lines.push(promise);
-        if limit.k == 0 {
-            lines.push(too_few(limit.runs, limit.runs_needed, self.share));
-        }
-        lines.push(match limit.new_agents {
+        let too_few = || too_few(limit.runs, limit.runs_needed, self.share);
+        let new_agents = match limit.new_agents {
             Some(value) => format!(
-                "for agents that are not in the suite: {}",
+                "limit for agents that are not in the suite: {}",
                 self.target.rounded(value)
             ),
             None => "no promise for agents that are not in the suite".to_owned(),
-        });
-        lines
+        };
+        let lines = [
+            Some(Line::new(Topic::Limit, promise)),
+            (limit.k == 0).then(|| Line::new(Topic::TooFew, too_few())),
+            Some(Line::new(Topic::NewAgents, new_agents)),
+        ];
+        lines.into_iter().flatten().collect()
     }
 }
 
 impl AcrossCalibration {
-    /// All that is to be said of the target, one fact a line.
+    /// All that is known of the target, one fact a line.
     #[must_use]
     pub fn text(&self) -> String {
+        joined(&self.lines())
+    }
+
+    /// The lines of [`text`](Self::text).
+    #[must_use]
+    pub fn lines(&self) -> Vec<Line> {
         let without = match self.without_value {
             0 => String::new(),
             without => format!(", {without} without a value"),
         };
-        let mut lines = vec![format!(
-            "{}: {}{without}",
-            self.target.measure().name,
-            counted(self.agents, "agent")
-        )];
+        let name = self.target.measure().name;
+        let said = format!("{name}: {}{without}", counted(self.agents, "agent"));
+        let mut lines = vec![Line::new(Topic::Values, said)];
         if let Some(power) = self.power {
             let interval = interval(power.interval);
-            lines.push(format!("C {:.3}{interval}", power.concordance));
+            let said = format!("C {:.3}{interval}", power.concordance);
+            lines.push(Line::new(Topic::Power, said));
         }
-        lines.push(match self.verdict {
+        let verdict = match self.verdict {
             Discrimination::NoPower => {
                 "no power: the interval of C includes 0.5: do not gate on it".to_owned()
             }
             verdict => format!("{}: {}", verdict.as_str(), verdict.advice()),
-        });
+        };
+        lines.push(Line::new(Topic::Verdict, verdict));
         if let Some(limit) = &self.limit {
             let kept = percent(limit.promised);
-            lines.push(format!(
-                "limit {}: {kept} of agents all of whose runs pass",
+            let said = format!(
+                "limit {}: {kept} of agents without a failed run",
                 limit.rounded
-            ));
+            );
+            lines.push(Line::new(Topic::Limit, said));
             if !limit.enough {
                 let needed = limit.agents_needed.map_or_else(
-                    || "no number promises all".to_owned(),
+                    || "no number of agents can promise all of them".to_owned(),
                     |needed| format!("you need {needed}"),
                 );
                 let agents = counted(limit.agents, "agent");
-                lines.push(format!(
-                    "too few: {agents} all of whose runs passed; {needed}"
-                ));
+                let said = format!("too few: {agents} without a failed run; {needed}");
+                lines.push(Line::new(Topic::TooFew, said));
             }
         } else if self.target.is_flag() {
-            lines.push("0 or 1: measured, not calibrated".to_owned());
+            lines.push(of_flag());
         } else {
-            lines.push("no limit: of no agent all runs passed".to_owned());
+            let said = "no limit: every agent has a failed run";
+            lines.push(Line::new(Topic::NoLimit, said));
         }
-        lines.iter().map(|line| format!("{line}\n")).collect()
+        lines
     }
+}
+
+fn joined(lines: &[Line]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn of_flag() -> Line {
+    Line::new(Topic::NoLimit, "0 or 1: measured, not calibrated")
 }
 
 /// An interval, or that there is none.
@@ -231,7 +325,9 @@ fn too_few(runs: usize, needed: Option<u64>, share: Share) -> String {
                 .map_or(wanted.clone(), |whole| format!("{whole}%"))
         ),
         None => {
-            format!("{runs} passing runs can promise {most}, and no number of runs all of them")
+            format!(
+                "{runs} passing runs can promise {most}, and no number of runs can promise all of them"
+            )
         }
     }
 }

@@ -65,7 +65,7 @@ impl fmt::Display for OtherMachines {
         let [before, now] = self.recorded_on.each_ref().map(|machines| {
             let machines = machines.iter().map(|machine| match machine {
                 Some(machine) => format!("`{}`", escape_line(machine).replace('`', "ʼ")),
-                None => "a machine that is not told".to_owned(),
+                None => "an unknown machine".to_owned(),
             });
             machines.collect::<Vec<_>>().join(" and ")
         });

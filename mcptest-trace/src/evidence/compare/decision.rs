@@ -48,7 +48,7 @@ pub(super) fn decide(comparison: &Comparison) -> Decision {
         (_, Decision::Holds) if comparison.options.require_not_worse => Decision::NotShown,
         (agents, _) => {
             let reason = format!(
-                "of {} only a choice of the baseline's runs is left, which is no sample; put the others back, or record all anew",
+                "recordings of {} are gone, and the baseline's runs that are left are no random sample; put the recordings back, or record all runs again",
                 counted(agents, "agent")
             );
             cannot_tell(reason, comparison)
@@ -117,9 +117,7 @@ fn gone(comparison: &Comparison) -> Option<String> {
             "they",
         )),
     })?;
-    Some(format!(
-        "{what}, so nothing shows that {they} did not get worse"
-    ))
+    Some(format!("{what}, so {they} may have got worse"))
 }
 
 /// That of a metric which may fail, agents have less evidence than in the baseline: what is not there
@@ -134,13 +132,13 @@ fn lost(comparison: &Comparison) -> Option<String> {
     let outcomes = agents(Metric::Outcomes, AgentComparison::has_lost_outcomes);
     let outcomes = outcomes.map(|(has, they)| {
         format!(
-            "{has} fewer recorded outcomes than in the baseline, so nothing shows that {they} did not get worse; record the outcomes, or let the gates judge both sides (`compare --outcome gates`)"
+            "{has} fewer recorded outcomes than in the baseline, so {they} may have got worse; record the outcomes, or let the gates judge both sides (`compare --outcome gates`)"
         )
     });
     outcomes.or_else(|| {
         let (has, they) = agents(Metric::Cost, AgentComparison::has_lost_costs)?;
         Some(format!(
-            "{has} fewer runs than in the baseline that say their {}, so nothing shows that {they} did not become costlier; record it, or take the cost out of what fails (`fail_on`)",
+            "{has} fewer runs with recorded {} than in the baseline, so {they} may have become costlier; record the cost, or remove it from `fail_on`",
             options.cost.noun()
         ))
     })
@@ -201,14 +199,13 @@ fn blind(comparison: &Comparison) -> Option<String> {
             Metric::Cost => cost_could_tell(comparison),
             Metric::Behaviour => behaviour_could_tell(comparison),
         });
-        let reason =
-            "nothing that may fail could have been significant: too few runs, or not recorded";
+        let reason = "no metric of `fail_on` could be significant: too few runs, or the values are not recorded";
         return (!could_tell).then(|| reason.to_owned());
     }
     let Some(suite) = &comparison.suite.outcomes else {
         let mut agents = comparison.agents.iter();
         let why = if agents.any(|agent| agent.unjudged.is_some()) {
-            "of too many runs nothing was judged"
+            "in too many runs nothing was judged"
         } else {
             "record them, or judge by the gates"
         };
@@ -233,7 +230,7 @@ fn blind(comparison: &Comparison) -> Option<String> {
         let (passed, runs) = sides.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
         let needed = comparison.undecided().into_iter().map(|agent| agent.needed);
         let about = needed.min().map_or_else(String::new, |needed| {
-            format!("; about {needed} on each side show a fall to none")
+            format!("; about {needed} on each side would show a fall to no passed run")
         });
         return Some(format!(
             "{passed} of {} of the baseline passed, too few for a loss to show{about}",
@@ -247,6 +244,6 @@ fn blind(comparison: &Comparison) -> Option<String> {
     let are = if most == 1 { "is" } else { "are" };
     let runs = counted(most, "run");
     Some(format!(
-        "{runs} {are} too few, you need {needed} on each side for a fall to none to show, and more for less"
+        "{runs} {are} too few: you need {needed} on each side to show a fall to no passed run, and more to show a smaller loss"
     ))
 }

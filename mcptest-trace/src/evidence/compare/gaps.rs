@@ -63,11 +63,11 @@ impl NoCost {
     pub(super) fn reason(self) -> String {
         match self {
             Self::NotRecorded([before, now]) if before.runs == before.of && now.runs == now.of => {
-                "no run says what it cost".to_owned()
+                "no run has a recorded cost".to_owned()
             }
             Self::NotRecorded([before, now]) => {
                 let before = before.counted();
-                format!("{before} before and {now} now do not say what they cost")
+                format!("{before} before and {now} now have no recorded cost")
             }
             Self::Estimated([before, now]) => {
                 format!(

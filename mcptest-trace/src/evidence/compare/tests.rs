@@ -93,18 +93,18 @@ fn too_few_runs_are_no_pass() {
     assert_eq!(
         comparison.text(ShownAgents::All),
         "\
-It cannot be told whether 2 agents got worse, 2 cannot be told yet: 2 more runs each would decide.
+It is not clear whether 2 agents got worse, 2 cannot be told yet: 2 more runs each would decide.
 
-of each agent, regressed is p ≤ 0.0125 and a loss of 10 points or more
+for each agent, regressed means p ≤ 0.0125 and a loss of 10 points or more
 
 agent      passed        tokens   behaviour  verdict
 agent_000  2/2 → 1/2     unknown  unknown    too few runs: 2 more each
 agent_001  2/2 → 2/2     unknown  unknown    too few runs: 2 more each
 all 2      −25.0 points  unknown  unknown    too few runs
 all 2: p cannot be below 0.0278, and 0.025 is needed
-tokens are not compared, as no run says what it cost: `agent_000`, `agent_001`
-cannot tell: 2 runs are too few, you need 4 on each side for a fall to none to show, and more for
-less. Exit status 3.
+tokens are not compared, because no run has a recorded cost: `agent_000`, `agent_001`
+cannot tell: 2 runs are too few: you need 4 on each side to show a fall to no passed run, and more
+to show a smaller loss. Exit status 3.
 "
     );
     let allowed = CompareOptions {
@@ -116,7 +116,7 @@ less. Exit status 3.
     let last = comparison.notes().pop().unwrap();
     assert_eq!(
         last,
-        "cannot tell: 2 runs are too few, you need 4 on each side for a fall to none to show, and more for less (allowed by `inconclusive: pass`). Exit status 0."
+        "cannot tell: 2 runs are too few: you need 4 on each side to show a fall to no passed run, and more to show a smaller loss (allowed by `inconclusive: pass`). Exit status 0."
     );
 }
 
@@ -150,13 +150,13 @@ fn enough_runs_of_which_too_few_passed_are_not_called_too_few() {
     assert_eq!(comparison.exit_status(), 3);
     let text = comparison.text(ShownAgents::All);
     assert!(
-        text.contains("1 cannot be told yet: about 38 more runs would\ndecide."),
+        text.contains("1 cannot be told yet: about 38 more runs would decide."),
         "{text}"
     );
     let last = comparison.notes().pop().unwrap();
     assert_eq!(
         last,
-        "cannot tell: 1 of 8 runs of the baseline passed, too few for a loss to show; about 46 on each side show a fall to none. Exit status 3."
+        "cannot tell: 1 of 8 runs of the baseline passed, too few for a loss to show; about 46 on each side would show a fall to no passed run. Exit status 3."
     );
 }
 
@@ -205,7 +205,7 @@ fn what_is_not_judged_is_left_out_and_told() {
     assert_eq!(found.exit_status(), 0);
     let row = &found.rows()[1].cells;
     assert_eq!(row[1], "6/6 → 5/5");
-    let left_out = "left out, as nothing was judged: 0 of 6 runs before, 1 of 6 now";
+    let left_out = "left out, because nothing was judged: 0 of 6 runs before, 1 of 6 now";
     assert_eq!(found.rows()[1].described.as_deref(), Some(left_out));
     let verdict = found.agents[0].verdict(&CompareOptions::default());
     assert!(verdict.ends_with(left_out), "{verdict}");
@@ -215,12 +215,12 @@ fn what_is_not_judged_is_left_out_and_told() {
     assert_eq!(found.exit_status(), 3);
     assert_eq!(
         found.notes().pop().unwrap(),
-        "cannot tell: 1 agent has no run that is judged any more, so nothing shows that it did not get worse. Exit status 3."
+        "cannot tell: 1 agent has no run that is judged any more, so it may have got worse. Exit status 3."
     );
     let text = found.text(ShownAgents::WithFinding);
     for line in [
-        "`a`: left out, as nothing was judged: 0 of 6 runs before, 1 of 6 now\n",
-        "`b`: left out, as nothing was judged: 0 of 6 runs before, 6 of 6 now\n",
+        "`a`: left out, because nothing was judged: 0 of 6 runs before, 1 of 6 now\n",
+        "`b`: left out, because nothing was judged: 0 of 6 runs before, 6 of 6 now\n",
     ] {
         assert!(text.contains(line), "{text}");
     }
@@ -233,7 +233,7 @@ fn what_is_not_judged_is_left_out_and_told() {
     assert!(
         found
             .text(ShownAgents::All)
-            .contains("known on both sides; of too many runs nothing was judged.")
+            .contains("known on both sides; in too many runs nothing was judged.")
     );
 }
 
@@ -276,7 +276,7 @@ fn agents_on_one_side_and_of_other_prompts_are_listed_and_never_judged() {
         "Nothing changed: the recordings of 1 agent are the same on both sides, 1 is new, 1 is no longer\n\
          asked for, 1 is not comparable.\n\n\
          unchanged: `x`\nnew: `z`\ndropped: `y`\nnot comparable: `w\\u{1b}[31m`\n  model: gpt-4o → gpt-5\n\
-         cannot tell: 1 agent cannot be compared, so nothing shows that it did not get worse. Exit status 3.\n"
+         cannot tell: 1 agent cannot be compared, so it may have got worse. Exit status 3.\n"
     );
 }
 
@@ -284,7 +284,8 @@ fn agents_on_one_side_and_of_other_prompts_are_listed_and_never_judged() {
 #[test]
 fn an_agent_without_runs_is_never_a_silent_pass() {
     let gone = |agent: &str| AgentSamples::new(agent, Sides::Gone);
-    let told = "cannot tell: 1 agent has no runs any more, so nothing shows that it did not get worse.\nExit status 3.\n";
+    let told =
+        "cannot tell: 1 agent has no runs any more, so it may have got worse. Exit status 3.\n";
     let unchanged = AgentSamples::new("x", Sides::Unchanged);
     let comparison = compare(&[unchanged, gone("y")], &CompareOptions::default());
     assert_eq!(
@@ -304,8 +305,7 @@ fn an_agent_without_runs_is_never_a_silent_pass() {
     let shown = options.clone().with_require_not_worse(true);
     assert_eq!(compare(&held, &shown).decision, Decision::NotShown);
     let passes = compare(&held, &options.with_inconclusive_passes(true));
-    let told =
-        "cannot tell: 2 agents have no runs any more, so nothing shows that they did not get worse";
+    let told = "cannot tell: 2 agents have no runs any more, so they may have got worse";
     assert!(passes.notes().pop().unwrap().contains(told) && passes.exit_status() == 0);
     let mut worse = outcomes_only(&[(6, 0, 6)]);
     worse.push(gone("y"));

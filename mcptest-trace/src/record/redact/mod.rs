@@ -73,8 +73,8 @@ impl fmt::Display for TooLarge {
         };
         write!(
             f,
-            "the {values} of {} {are} too long to be kept out of recordings; \
-             check that a key is there and not a whole file",
+            "the {values} of {} {are} too long to be blanked in recordings; \
+             check that each value is a key and not a whole file",
             names.join(", ")
         )
     }

@@ -321,7 +321,7 @@ fn secrets_that_are_files_are_refused_or_found_but_never_forgotten() {
     let error = Redactor::new([("HUGE".to_owned(), huge)], Vec::new()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the value of `HUGE` is too long to be kept out of recordings; check that a key is there and not a whole file"
+        "the value of `HUGE` is too long to be blanked in recordings; check that each value is a key and not a whole file"
     );
 }
 

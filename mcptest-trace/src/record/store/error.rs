@@ -63,7 +63,7 @@ impl StoreError {
     /// Anything else that the file system says; `doing` is the end of "cannot be …".
     pub(super) fn failed(path: &Path, doing: &str, source: Error) -> Self {
         let problem = format!("{} cannot be {doing}", shown(path));
-        Self::new(problem, "see to the cause, and record again").said_by(source)
+        Self::new(problem, "remove the cause, and record again").said_by(source)
     }
 
     /// Two layouts hold runs of the same agent.
@@ -71,7 +71,9 @@ impl StoreError {
         let paths: Vec<String> = paths.iter().map(|path| shown(path)).collect();
         let paths = paths.join(" and ");
         Self::new(
-            format!("the runs of one agent lie in one place, and here are {paths}"),
+            format!(
+                "the runs of this agent are in several places, and must be in one place: {paths}"
+            ),
             "keep the recordings you mean and remove the others",
         )
     }
@@ -80,8 +82,8 @@ impl StoreError {
     pub(super) fn one_run(path: &Path) -> Self {
         let path = shown(path);
         Self::new(
-            format!("`cassette:` names {path}, which holds one run, and more are wanted"),
-            "name a folder or a `.jsonl` file in `cassette:`, or say `runs: 1`",
+            format!("`cassette:` names {path}, which holds one run, and the suite wants more runs"),
+            "name a folder or a `.jsonl` file in `cassette:`, or write `runs: 1`",
         )
     }
 
@@ -95,7 +97,7 @@ impl StoreError {
         let (missing, folder) = (missing.join(", "), shown(folder));
         Self::new(
             format!("{runs} {missing} {are} not recorded in {folder}"),
-            "record them, and all runs are replaced together",
+            "record these runs too; all runs are replaced together",
         )
     }
 

@@ -149,7 +149,7 @@ fn what_a_value_cannot_hold_is_refused_with_its_place() {
     assert_eq!(
         told,
         [
-            "`trace.tool_calls`: this key stands twice in its object; keep one of the two (line 3, column 3)",
+            "`trace.tool_calls`: this key is twice in its object; keep one of the two (line 3, column 3)",
             "`trace.tool_calls[0].args.id`: 12345678901234567890123 is beyond 64 bits and would be rounded; write it as text (line 3, column 47)",
         ]
     );

@@ -23,7 +23,7 @@ fn red(program: &str) -> [(&'static str, &'static str); 6] {
     let too_many = if ASK_AT_THE_END.contains(&program) {
         "model call 4 of 3: the recording ends here after 3 model calls (`model_calls[+0]`)"
     } else {
-        "model call 1 of 3: it was asked again, though it had been answered (`model_calls[0]`)"
+        "model call 1 of 3: the code sends this request again, although the request was answered (`model_calls[0]`)"
     };
     [
         (
@@ -45,7 +45,7 @@ fn red(program: &str) -> [(&'static str, &'static str); 6] {
         ("a call too many", too_many),
         (
             "a call too few",
-            "model call 3 of 3: the recorded answer was never asked for (`model_calls[2]`)",
+            "model call 3 of 3: the code never asks for the recorded answer (`model_calls[2]`)",
         ),
     ]
 }

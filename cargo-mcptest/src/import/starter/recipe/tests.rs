@@ -195,7 +195,10 @@ fn failed_runs_count_at_the_rate_that_was_observed() {
         "{text}"
     );
     assert_eq!(proposed(&runs[1..]), None);
-    assert!(!text.contains("not told from"), "{text}");
+    assert!(
+        !text.contains("failed runs that hold all of these too"),
+        "{text}"
+    );
 }
 
 /// What the gates cannot see is said.
@@ -204,7 +207,7 @@ fn a_failed_run_that_holds_all_gates_is_named() {
     let runs = [Some(true), Some(false), Some(false)].map(|it| run(it, &[refund("R1")], "Done."));
     let text = written(&runs);
     assert!(
-        text.contains("    # 3 of 3 runs hold all of these\n    # not told from those that passed: run-2..run-3\n"),
+        text.contains("    # 3 of 3 runs hold all of these\n    # failed runs that hold all of these too: run-2..run-3\n"),
         "{text}"
     );
 }
@@ -271,13 +274,13 @@ fn a_suspect_run_loosens_nothing() {
     };
     broken(
         claims,
-        "its closing claims what no call did; it changes nothing, and most others do",
+        "its closing message claims something that no call did; it changes nothing, and most others do",
     );
     let mut failed = refunds();
     failed.trace.tool_results[1].is_error = true;
     broken(
         failed,
-        "its last call, `refund`, failed; its closing claims what no call did",
+        "its last call, `refund`, failed; its closing message claims something that no call did",
     );
 }
 

@@ -34,7 +34,7 @@ fn calls_beside_the_plan_are_of_the_tools_that_are_allowed() {
         let report = allowing(mode, &["refund"]);
         assert_eq!(
             reasons(&report),
-            ["`tool_calls[2]` `add_note`: not of the plan, and not under `allow`"]
+            ["`tool_calls[2]` `add_note`: not in the plan, and not under `allow`"]
         );
         assert_eq!(allowing(mode, &["send_mail"]).mismatch_count, 2);
     }
@@ -69,10 +69,8 @@ fn exactly_these_calls_are_counted_as_often_as_they_are_expected() {
     let report = judge(ExactUnordered, &["a", "b"], &["b", "a", "b"]);
     assert_eq!(
         reasons(&report),
-        [
-            "the run may make only the expected calls, and goes beyond them with \
-          `tool_calls[2]` `b`: made more often than expected"
-        ]
+        ["the run may make only the expected calls, and also makes \
+          `tool_calls[2]` `b`: made more often than expected"]
     );
     let report = judge(ExactUnordered, &["a", "a", "b"], &["a", "b"]);
     assert_eq!(
@@ -84,7 +82,7 @@ fn exactly_these_calls_are_counted_as_often_as_they_are_expected() {
         reasons(&report),
         [
             "`calls[0]` `a`: never called",
-            "the run may make only the expected calls, and goes beyond them with \
+            "the run may make only the expected calls, and also makes \
              `tool_calls[0]` `x`: no such call is expected",
         ]
     );

@@ -13,8 +13,8 @@ fn the_four_agents_as_text() {
         assert_eq!(
             comparison.body(shown),
             "\
-of each agent, regressed is p ≤ 0.00625 and a loss of 10 points or more; costlier is p ≤ 0.00625 and
-  20% or more tokens than before
+for each agent, regressed means p ≤ 0.00625 and a loss of 10 points or more; costlier means p ≤
+  0.00625 and 20% or more tokens than before
 
 agent     passed       tokens              behaviour      verdict
 a_refund  6/6 → 1/6    ×1.00 [0.98, 1.03]  same           regressed p 0.0032
@@ -47,7 +47,7 @@ fn the_four_agents_as_markdown() {
 
 `d_cancel`: new `close` in 6 of 6, lost `cancel`
 
-of each agent, regressed is p ≤ 0.00625 and a loss of 10 points or more; costlier is p ≤ 0.00625 and 20% or more tokens than before
+for each agent, regressed means p ≤ 0.00625 and a loss of 10 points or more; costlier means p ≤ 0.00625 and 20% or more tokens than before
 
 all 4: a mean drop of 37.9 points would have been noticed
 

@@ -40,7 +40,7 @@ fn outcomes_that_are_lost_against_the_baseline_are_told_and_never_hold() {
         assert_eq!(found.exit_status(), status, "{missing:?}");
         let text = flat(&found.text(ShownAgents::WithFinding));
         let told = format!(
-            "`a`: no outcome is recorded of {} of 6 runs before and {} of 6 now, so the gates say of all its runs if they passed",
+            "`a`: {} of 6 runs before and {} of 6 now have no recorded outcome, so the gates decide for all runs of the agent whether they passed",
             missing[0], missing[1]
         );
         assert!(text.contains(&told), "{text}");
@@ -48,7 +48,7 @@ fn outcomes_that_are_lost_against_the_baseline_are_told_and_never_hold() {
         if status == 3 {
             assert!(
                 text.contains("1 has fewer recorded outcomes than before (`a`)")
-                    && text.contains("cannot tell: 1 agent has fewer recorded outcomes than in the baseline, so nothing shows that it did not get worse; record the outcomes, or let the gates judge both sides (`compare --outcome gates`)."),
+                    && text.contains("cannot tell: 1 agent has fewer recorded outcomes than in the baseline, so it may have got worse; record the outcomes, or let the gates judge both sides (`compare --outcome gates`)."),
                 "{text}"
             );
         }
@@ -96,33 +96,33 @@ fn a_cost_that_some_runs_do_not_say_is_told_and_its_loss_never_holds() {
             [0, 1],
             3000,
             3,
-            "0 of 6 runs before and 1 of 6 now do not say what they cost",
+            "0 of 6 runs before and 1 of 6 now have no recorded cost",
         ),
         (
             [0, 6],
             3000,
             3,
-            "0 of 6 runs before and 6 of 6 now do not say what they cost",
+            "0 of 6 runs before and 6 of 6 now have no recorded cost",
         ),
         (
             [2, 1],
             3000,
             0,
-            "2 of 6 runs before and 1 of 6 now do not say what they cost",
+            "2 of 6 runs before and 1 of 6 now have no recorded cost",
         ),
-        ([6, 6], 1000, 0, "no run says what it cost"),
+        ([6, 6], 1000, 0, "no run has a recorded cost"),
     ] {
         let [before, now] = [(missing[0], 1000), (missing[1], tokens)]
             .map(|(missing, tokens)| with_gaps(0, missing, tokens));
         let found = one(before.clone(), now.clone());
         assert_eq!(found.exit_status(), status, "{missing:?}");
         let text = flat(&found.text(ShownAgents::WithFinding));
-        let fact = format!("tokens are not compared, as {told}: `a`");
+        let fact = format!("tokens are not compared, because {told}: `a`");
         assert!(text.contains(&fact), "{text}");
         assert!(found.markdown().contains(&fact), "{}", found.markdown());
         assert!(found.notes().contains(&fact));
         assert_eq!(
-            text.contains("1 has fewer runs that say their tokens than before (`a`)"),
+            text.contains("1 has fewer runs with recorded tokens than before (`a`)"),
             status == 3
         );
         // Where the cost may not fail, it is told.
@@ -141,7 +141,7 @@ fn estimates_are_not_compared_with_measured_costs() {
     }
     let found = one(side(6, 1000, "a"), now);
     assert_eq!((found.exit_status(), found.agents[0].cost), (3, None));
-    let told = "tokens are not compared, as 0 of 6 runs before and 6 of 6 now have an estimate, and the others are measured: `a`";
+    let told = "tokens are not compared, because 0 of 6 runs before and 6 of 6 now have an estimate, and the others are measured: `a`";
     assert!(flat(&found.shown()).contains(told), "{}", found.shown());
 }
 
@@ -176,7 +176,7 @@ fn an_agent_that_fell_to_none_is_shown_however_few_its_runs() {
     let text = flat(&text);
     assert!(
         text.starts_with(
-            "None of 6 agents is shown to be worse, 1 fell to no pass, in too few runs to show it (`fell`: 2 of 2 → 0 of 2), \
+            "None of 6 agents is shown to be worse, 1 no longer passes in any run, but the runs are too few to show a loss (`fell`: 2 of 2 → 0 of 2), \
              3 cannot be told yet: 2 more runs each would decide."
         ),
         "{text}"

@@ -119,7 +119,7 @@ fn the_last_line_says_what_the_first_one_does() {
         ),
         (
             vec![steady()],
-            "The agent that is compared is not shown to be worse.",
+            "The compared agent is not shown to be worse.",
             "no difference was found. Exit status 0.",
         ),
     ] {
@@ -146,11 +146,11 @@ fn the_last_line_says_what_the_first_one_does() {
     let part = alone.of_agents(|agent| agent == "steady__m");
     assert_eq!(
         part.headline(),
-        "The agent that is compared is not shown to be worse; what fails is in other suites."
+        "The compared agent is not shown to be worse; the failures are in other suites."
     );
     assert_eq!(
         part.notes().pop().unwrap(),
-        "no difference was found; what fails is in other suites. Exit status 1 of all suites together."
+        "no difference was found; the failures are in other suites. Exit status 1 of all suites together."
     );
 }
 
@@ -159,7 +159,7 @@ fn what_had_to_be_shown_and_was_not_stands_in_both() {
     let options = CompareOptions::default().with_require_not_worse(true);
     let found = compare(&outcomes_only(&[(2, 2, 2), (2, 2, 2)]), &options);
     assert_eq!(found.exit_status(), 1);
-    let told = "it is not shown that the agents are no worse";
+    let told = "the comparison does not show that the agents are no worse";
     let last = found.notes().pop().unwrap();
     assert!(
         found.headline().contains(told) && last.contains(told),

@@ -100,7 +100,7 @@ fn the_headline_of_what_is_not_compared() {
     let one = compare(&outcomes_only(&[(6, 6, 6)]), &options());
     assert_eq!(
         one.headline(),
-        "The agent that is compared is not shown to be worse."
+        "The compared agent is not shown to be worse."
     );
 }
 
@@ -163,7 +163,7 @@ fn a_part_of_the_agents_has_its_own_rows_and_headline() {
     let part = found.of_agents(|agent| agent == "c_book");
     assert_eq!(
         part.headline(),
-        "The agent that is compared is not shown to be worse, 1 got better (`c_book`: 0 of 6 → 6 of 6); what fails is in other suites."
+        "The compared agent is not shown to be worse, 1 got better (`c_book`: 0 of 6 → 6 of 6); the failures are in other suites."
     );
     assert_eq!(part.exit_status(), found.exit_status());
     assert!(!part.markdown().contains("a_refund"));
@@ -220,12 +220,12 @@ fn time_is_compared_on_one_machine_alone() {
         (
             Some("ci"),
             None,
-            "recorded on `ci` before and on a machine that is not told now: `a`",
+            "recorded on `ci` before and on an unknown machine now: `a`",
         ),
         (
             None,
             None,
-            "recorded on a machine that is not told before and on a machine that is not told now: `a`",
+            "recorded on an unknown machine before and on an unknown machine now: `a`",
         ),
     ] {
         let other = both("a__m", timed(1000, before), timed(2000, now));
@@ -234,7 +234,7 @@ fn time_is_compared_on_one_machine_alone() {
         assert_eq!(found.agents[0].cost, None);
         let text = found.shown().replace("\n  ", " ");
         assert!(
-            text.contains(&format!("time is not compared, as they were {told}\n")),
+            text.contains(&format!("time is not compared, because they were {told}\n")),
             "{text}"
         );
         // Where nothing but the cost may fail, nothing holds.
@@ -271,7 +271,7 @@ fn money_is_a_cost_by_its_target() {
     near(cost.ratio.unwrap(), 1.499_9);
     assert_eq!(
         found.headline(),
-        "The agent that is compared is not shown to be worse, 1 costs 50% more (`a`)."
+        "The compared agent is not shown to be worse, 1 costs 50% more (`a`)."
     );
     assert!(
         found

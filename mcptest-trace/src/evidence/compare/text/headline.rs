@@ -50,7 +50,7 @@ impl Comparison {
         };
         let mut sentence = parts.join(", ");
         if self.fails_elsewhere() {
-            sentence.push_str("; what fails is in other suites");
+            sentence.push_str("; the failures are in other suites");
         }
         let mut signs = sentence.chars();
         let first = signs.next().map(|sign| sign.to_ascii_uppercase());
@@ -90,9 +90,9 @@ impl Comparison {
         }
         let cannot_tell = matches!(self.decision, Decision::CannotTell { allowed: false, .. });
         let long = match (of, cannot_tell && self.left_out == 0) {
-            (1, true) => "it cannot be told whether the agent got worse".to_owned(),
-            (_, true) => format!("it cannot be told whether {all} got worse"),
-            (1, false) => "the agent that is compared is not shown to be worse".to_owned(),
+            (1, true) => "it is not clear whether the agent got worse".to_owned(),
+            (_, true) => format!("it is not clear whether {all} got worse"),
+            (1, false) => "the compared agent is not shown to be worse".to_owned(),
             (_, false) => format!("none of {all} is shown to be worse"),
         };
         FindingSaid { long, short: None }
@@ -166,12 +166,13 @@ impl Comparison {
     /// Who passed before and does not pass any more, in too few runs to show it.
     fn fallen(&self, names: &AgentNames) -> Option<String> {
         let fallen = self.whose(AgentComparison::has_fallen_to_none);
-        let whose = named(names, &fallen, passes);
+        let whose = named(names, &fallen, self::passes);
+        let passes = match fallen.len() {
+            1 => "1 no longer passes".to_owned(),
+            many => format!("{many} no longer pass"),
+        };
         (!fallen.is_empty()).then(|| {
-            format!(
-                "{} fell to no pass, in too few runs to show it ({whose})",
-                fallen.len()
-            )
+            format!("{passes} in any run, but the runs are too few to show a loss ({whose})")
         })
     }
 
@@ -209,7 +210,7 @@ impl Comparison {
     fn unknown(&self) -> Option<String> {
         let unknown = self.whose(|agent| agent.outcomes.is_none());
         let has = have(unknown.len());
-        (!unknown.is_empty()).then(|| format!("{has} runs that nobody knows to have passed"))
+        (!unknown.is_empty()).then(|| format!("{has} runs whose outcomes are not known"))
     }
 
     fn lost_outcomes(&self, names: &AgentNames) -> Option<String> {
@@ -223,13 +224,13 @@ impl Comparison {
         let (has, whose) = (have(lost.len()), named(names, &lost, |_| None));
         let noun = self.options.cost.noun();
         (!lost.is_empty())
-            .then(|| format!("{has} fewer runs that say their {noun} than before ({whose})"))
+            .then(|| format!("{has} fewer runs with recorded {noun} than before ({whose})"))
     }
 
     /// That what was asked to be shown is not.
     fn not_shown(&self) -> Option<String> {
         (self.decision == Decision::NotShown)
-            .then(|| "it is not shown that the agents are no worse".to_owned())
+            .then(|| "the comparison does not show that the agents are no worse".to_owned())
     }
 
     /// Whether what fails is of agents that are left out here.
@@ -253,7 +254,7 @@ impl Comparison {
             (self.not_comparable.len(), "not comparable"),
             (
                 self.chosen.len(),
-                "left with a choice of the baseline's runs",
+                "left with only some of the baseline's recordings",
             ),
         ];
         let some = kinds.into_iter().filter(|(count, _)| *count > 0);

@@ -231,7 +231,7 @@ impl Comparison {
                 .any(|agent| agent.cost.is_some_and(|cost| !cost.exact));
         if inexact {
             notes.push(
-                "some p are normal approximations: there are too many runs for exact ones"
+                "some p values are normal approximations: there are too many runs for exact values"
                     .to_owned(),
             );
         }
@@ -247,7 +247,10 @@ impl Comparison {
         }
         let listed = |what: &str, agents: &[String]| listing(what, agents, shown, names);
         for (reason, agents) in &without_cost {
-            let what = format!("{} not compared, as {reason}", self.options.cost.noun_is());
+            let what = format!(
+                "{} not compared, because {reason}",
+                self.options.cost.noun_is()
+            );
             notes.extend(listed(&what, agents));
         }
         for (what, agents) in [
@@ -261,7 +264,7 @@ impl Comparison {
         for Chosen { agent, lost } in &self.chosen {
             let agent = names.quoted(agent);
             notes.push(format!(
-                "{agent}: {lost} recordings of the baseline are gone; those that are left are a choice of runs, which is no sample"
+                "{agent}: {lost} recordings of the baseline are gone; the runs that are left are no random sample"
             ));
         }
         let most = match shown {
@@ -275,7 +278,7 @@ impl Comparison {
         }
         let others = self.not_comparable.iter().skip(most);
         let others: Vec<String> = others.map(|agent| agent.agent.clone()).collect();
-        notes.extend(listed("not comparable as well", &others));
+        notes.extend(listed("also not comparable", &others));
         notes
     }
 
@@ -301,7 +304,8 @@ impl Comparison {
             return format!("cannot tell: {reason}{let_pass}.");
         }
         if self.decision == Decision::Unchanged {
-            return "all unchanged: what can be compared is the same on both sides.".to_owned();
+            return "all unchanged: everything that can be compared is the same on both sides."
+                .to_owned();
         }
         let found = self.findings(&AgentNames::of(self)).into_iter();
         let found: Vec<String> = found.filter_map(|found| found.short).collect();
@@ -312,10 +316,10 @@ impl Comparison {
             (true, false) => "no difference was found".to_owned(),
         };
         if self.fails_elsewhere() {
-            said.push_str("; what fails is in other suites");
+            said.push_str("; the failures are in other suites");
         }
         if self.decision == Decision::NotShown {
-            said.push_str("; it is not shown that the agents are no worse");
+            said.push_str("; the comparison does not show that the agents are no worse");
         }
         said + "."
     }
@@ -344,17 +348,17 @@ fn listing(
 fn gaps(agent: &AgentComparison) -> impl Iterator<Item = String> {
     let left_out = agent.unjudged.map(|[before, now]| {
         let before = before.counted();
-        format!("left out, as nothing was judged: {before} before, {now} now")
+        format!("left out, because nothing was judged: {before} before, {now} now")
     });
     let by_gates = agent.outcomes.is_some() || agent.unjudged.is_some();
     let without_outcome = agent.without_outcome.map(|[before, now]| {
         let then = if by_gates {
-            "so the gates say of all its runs if they passed"
+            "so the gates decide for all runs of the agent whether they passed"
         } else {
             "so its outcomes are not compared"
         };
         let before = before.counted();
-        format!("no outcome is recorded of {before} before and {now} now, {then}")
+        format!("{before} before and {now} now have no recorded outcome, {then}")
     });
     without_outcome.into_iter().chain(left_out)
 }

@@ -123,7 +123,7 @@ fn outcomes_verdict(found: &OutcomesCompared) -> String {
         },
         MetricFinding::NothingToLose => "no run of the baseline passed".to_owned(),
         MetricFinding::TooFewRuns => format!(
-            "p cannot be below {}, and {} is needed: {} of {} passed before, so a fall to none shows with {} on each side",
+            "p cannot be below {}, and {} is needed: {} of {} passed before, so a fall to no passed run needs {} runs on each side",
             significant(found.smallest_p),
             significant(found.share),
             found.baseline.passed,

@@ -190,20 +190,20 @@ impl Comparison {
                 " (some agents have a margin of their own)"
             };
             format!(
-                "regressed is p ≤ {} and a loss of {} or more{own}",
+                "regressed means p ≤ {} and a loss of {} or more{own}",
                 significant(found.share),
                 points(self.options.margin)
             )
         });
         let cost = cost.map(|found| {
             format!(
-                "costlier is p ≤ {} and {}% or more {} than before",
+                "costlier means p ≤ {} and {}% or more {} than before",
                 significant(found.share),
                 self.options.cost_margin,
                 self.options.cost.noun()
             )
         });
         let both: Vec<String> = [outcomes, cost].into_iter().flatten().collect();
-        (!both.is_empty()).then(|| format!("of each agent, {}", both.join("; ")))
+        (!both.is_empty()).then(|| format!("for each agent, {}", both.join("; ")))
     }
 }

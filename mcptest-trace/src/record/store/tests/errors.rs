@@ -22,7 +22,7 @@ fn two_layouts_are_named() {
     fs::write(layout(place.path(), Form::Single).path(), "{}").unwrap();
     let store = store(place.path(), Form::Single);
     let expected = format!(
-        "the runs of one agent lie in one place, and here are `<place>/{STEM}.json` and `<place>/{STEM}`; \
+        "the runs of this agent are in several places, and must be in one place: `<place>/{STEM}.json` and `<place>/{STEM}`; \
          keep the recordings you mean and remove the others"
     );
     for result in [
@@ -42,8 +42,8 @@ fn a_file_that_holds_one_run_is_told_before_anything_is_spent() {
     let place = tempfile::tempdir().unwrap();
     let store = Store::pinned(&layout(place.path(), Form::Single)).unwrap();
     let expected = format!(
-        "`cassette:` names `<place>/{STEM}.json`, which holds one run, and more are wanted; \
-         name a folder or a `.jsonl` file in `cassette:`, or say `runs: 1`"
+        "`cassette:` names `<place>/{STEM}.json`, which holds one run, and the suite wants more runs; \
+         name a folder or a `.jsonl` file in `cassette:`, or write `runs: 1`"
     );
     assert_eq!(message(store.prepare(2), place.path()), expected);
     store.add(&run("a")).unwrap();

@@ -29,7 +29,7 @@ fn a_failed_write_is_neither_demanded_nor_counted() {
     let twice = failing(&[charge(9), charge(9)], &[]);
     let text = written(&[at_once(), again(), at_once()]);
     let asked = "{ target: successful_tool_names, matcher: { schema: { contains: { const: \"charge\" }, minContains: 1 } } }";
-    let plan = "      mode: subset\n      # Those that fail need not be made; `expect` asks for those that succeed.\n      calls:\n        \
+    let plan = "      mode: subset\n      # Calls that fail need not be made; `expect` asks for the calls that succeed.\n      calls:\n        \
                 - { name: \"charge\", args: { exact: {\"amount\": 9} }, is_error: false }\n        \
                 - { name: \"charge\", args: { exact: {\"amount\": 9} }, is_error: true }\n";
     assert!(text.contains(asked) && text.contains(plan), "{text}");
@@ -131,7 +131,7 @@ fn copies_of_a_run_are_evidence_once() {
     let text = gates(&runs, &sources, &CalledTools::default(), &[]).unwrap();
     assert!(
         text.starts_with(
-            "    # from run-1..run-3\n    # copies, which are no further evidence: run-2..run-3\n"
+            "    # from run-1..run-3\n    # copies, which prove nothing more: run-2..run-3\n"
         ),
         "{text}"
     );
@@ -206,7 +206,7 @@ fn the_tools_of_all_agents_are_left_out_where_they_make_a_claim_of_a_good_run_fa
     );
     let others = asked(&["refund_payment", "find_order", "refund_order"]);
     assert!(
-        others.contains("would be false\n    narrative: {}\n") && !others.contains("broken"),
+        others.contains("would count as false\n    narrative: {}\n") && !others.contains("broken"),
         "{others}"
     );
 }
