@@ -15,6 +15,18 @@ pub(crate) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     (count > 0).then(|| sum / real(count))
 }
 
+/// The sum of values in no order: taken from the smallest on, since floats do not add up to the same in every order.
+pub(crate) fn unordered_sum(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values.iter().sum()
+}
+
+/// The mean of values in no order; `None` of nothing.
+pub(crate) fn unordered_mean(values: Vec<f64>) -> Option<f64> {
+    let count = real(values.len());
+    (count > 0.0).then(|| unordered_sum(values) / count)
+}
+
 /// A part as a share of the whole; `None` of nothing.
 pub(crate) fn share<N: TryInto<u64>>(part: N, whole: N) -> Option<f64> {
     let whole = real(whole);

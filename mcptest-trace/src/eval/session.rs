@@ -8,7 +8,7 @@ mod traces;
 
 use super::measure::{Measure, Unit};
 use super::metrics::metrics;
-use crate::number::mean;
+use crate::number::unordered_mean;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -123,7 +123,7 @@ pub fn agent_reliability(traces: &[SessionTrace], weights: &Weights) -> SessionS
         risks.sort_by(|left, right| right.total_cmp(left));
         let max_risk = risks.first().copied().unwrap_or_default();
         risks.truncate((risks.len() * TAIL_PERCENT).div_ceil(100));
-        let mean_top = mean(risks.into_iter()).unwrap_or_default();
+        let mean_top = unordered_mean(risks).unwrap_or_default();
         let raw_risk = (1.0 - WORST_SHARE) * mean_top + WORST_SHARE * max_risk;
         let own = json!({
             "raw_risk": rounded(raw_risk),
@@ -175,7 +175,7 @@ pub fn agent_consistency(traces: &[SessionTrace], weights: &Weights) -> SessionS
     });
     let fold = |uncertainties: Vec<f64>, _flagged: &[String]| {
         let squares = uncertainties.into_iter().map(|value| value * value);
-        let rms = mean(squares).unwrap_or_default().sqrt();
+        let rms = unordered_mean(squares.collect()).unwrap_or_default().sqrt();
         let own = json!({
             "raw_instability": rounded(rms),
             "aggregation": { "method": "weighted_rms", "rms_value": rounded(rms) },

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use super::measure::{Measure, Unit};
-use crate::number::{real, share};
+use crate::number::{real, share, unordered_mean};
 use crate::trace::{AsTrace, Trace};
 pub use across::{StabilityAcross, agent_stability_across, agent_stability_across_with};
 pub use options::{Dimensions, StabilityFloors, StabilityOptions, SubScore, Turns};
@@ -219,17 +219,7 @@ fn cost_per_progress(tokens: u64, distinct: usize, par: f64) -> f64 {
 
 /// The mean; 0 of nothing. The order of the values makes no difference.
 fn mean(values: &[f64]) -> f64 {
-    if values.is_empty() {
-        0.0
-    } else {
-        sum(values.to_vec()) / real(values.len())
-    }
-}
-
-/// The sum, taken from the smallest value on: floats do not add up to the same in every order.
-fn sum(mut values: Vec<f64>) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    values.iter().sum()
+    unordered_mean(values.to_vec()).unwrap_or_default()
 }
 
 /// The population variance; 0 of nothing.

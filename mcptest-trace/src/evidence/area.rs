@@ -80,14 +80,10 @@ struct Cluster {
 /// ```
 #[must_use]
 pub fn area(runs: &[ScoredRun<'_>]) -> Option<Area> {
-    let of = |passed: bool| {
-        let mut goodness: Vec<f64> = runs
-            .iter()
-            .filter(|run| run.passed == passed)
-            .map(|run| run.goodness)
-            .collect();
-        goodness.sort_by(f64::total_cmp);
-        goodness
+    let runs = by_goodness(runs);
+    let of = |passed: bool| -> Vec<f64> {
+        let judged = runs.iter().filter(|run| run.passed == passed);
+        judged.map(|run| run.goodness).collect()
     };
     let (passed, failed) = (of(true), of(false));
     if passed.is_empty() || failed.is_empty() {
@@ -95,7 +91,7 @@ pub fn area(runs: &[ScoredRun<'_>]) -> Option<Area> {
     }
     let (all_passed, all_failed) = (real(passed.len()), real(failed.len()));
     let mut clusters: BTreeMap<&str, Cluster> = BTreeMap::new();
-    for run in runs {
+    for run in &runs {
         let cluster = clusters.entry(run.agent).or_default();
         if run.passed {
             cluster.passed += 1.0;
@@ -112,6 +108,13 @@ pub fn area(runs: &[ScoredRun<'_>]) -> Option<Area> {
         error,
         interval: error.and_then(|error| logit_interval(area, error)),
     })
+}
+
+/// The runs from the worst on: sums over them do not rest on the order that they came in.
+fn by_goodness<'r, 'a>(runs: &'r [ScoredRun<'a>]) -> Vec<&'r ScoredRun<'a>> {
+    let mut sorted: Vec<&ScoredRun<'_>> = runs.iter().collect();
+    sorted.sort_by(|left, right| left.goodness.total_cmp(&right.goodness));
+    sorted
 }
 
 /// The share of sorted values below this one, equal ones by half.
@@ -163,15 +166,14 @@ fn logit_interval(area: f64, error: f64) -> Option<(f64, f64)> {
 #[must_use]
 pub fn area_within(runs: &[ScoredRun<'_>]) -> Option<AreaWithin> {
     let mut agents: BTreeMap<&str, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
-    for run in runs {
+    for run in by_goodness(runs) {
         let (passed, failed) = agents.entry(run.agent).or_default();
         let side = if run.passed { passed } else { failed };
         side.push(run.goodness);
     }
     agents.retain(|_, (passed, failed)| !passed.is_empty() && !failed.is_empty());
     let (mut wins, mut pairs) = (0.0, 0.0);
-    for (passed, failed) in agents.values_mut() {
-        failed.sort_by(f64::total_cmp);
+    for (passed, failed) in agents.values() {
         let won: f64 = passed.iter().map(|value| share_below(failed, *value)).sum();
         wins += won * real(failed.len());
         pairs += real(passed.len() * failed.len());

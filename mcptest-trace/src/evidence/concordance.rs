@@ -27,6 +27,9 @@ pub struct Concordance {
 /// ```
 #[must_use]
 pub fn concordance(agents: &[(f64, usize)]) -> Option<Concordance> {
+    // Sums over agents do not rest on the order that they came in.
+    let mut agents = agents.to_vec();
+    agents.sort_by(|left, right| left.0.total_cmp(&right.0).then(left.1.cmp(&right.1)));
     // What each agent adds as one of a pair, so that leaving one out costs nothing.
     let each: Vec<(f64, f64)> = agents
         .iter()

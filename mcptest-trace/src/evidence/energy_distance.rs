@@ -4,6 +4,10 @@
 //! pairs with the zero diagonal (Székely and Rizzo 2013). The labels of the runs are permuted: all
 //! assignments when there are at most 20,000, p = the share with E ≥ E observed − 1e−9; else 9,999
 //! draws, p = (b + 1) / 10,000, never 0 (Phipson and Smyth 2010).
+//!
+//! The order in which the runs of a side come makes no difference to an agent's test. The suite's test
+//! draws the labels of the runs in the order in which they come: with another order it makes other draws, as it
+//! does with another seed.
 
 use serde::Serialize;
 
@@ -39,11 +43,13 @@ pub struct Permuted {
     pub exhaustive: bool,
 }
 
-/// The distances of all runs of an agent; the baseline's runs come first.
+/// The distances of all runs of an agent; the baseline's runs come first, each side sorted.
 #[derive(Debug, Clone)]
 pub struct Distances {
     runs: usize,
     baseline: usize,
+    /// Where each run is here, in the order in which they came.
+    places: Vec<usize>,
     matrix: Vec<f64>,
     rows: Vec<f64>,
     total: f64,
@@ -52,7 +58,7 @@ pub struct Distances {
 impl Distances {
     /// The distances of `baseline` and `candidate`; `distance` is symmetric and 0 of a run and itself.
     /// `None` when a side has no run.
-    pub fn new<T>(
+    pub fn new<T: Ord>(
         baseline: &[T],
         candidate: &[T],
         distance: impl Fn(&T, &T) -> f64,
@@ -60,8 +66,19 @@ impl Distances {
         if baseline.is_empty() || candidate.is_empty() {
             return None;
         }
-        let all: Vec<&T> = baseline.iter().chain(candidate).collect();
-        let runs = all.len();
+        // Neither a sum nor a draw rests on the order of the runs then.
+        let came: Vec<&T> = baseline.iter().chain(candidate).collect();
+        let runs = came.len();
+        let mut sorted: Vec<usize> = (0..runs).collect();
+        let (before, now) = sorted.split_at_mut(baseline.len());
+        for side in [before, now] {
+            side.sort_by_key(|run| came[*run]);
+        }
+        let all: Vec<&T> = sorted.iter().map(|run| came[*run]).collect();
+        let mut places = vec![0; runs];
+        for (place, run) in sorted.into_iter().enumerate() {
+            places[run] = place;
+        }
         let mut matrix = vec![0.0; runs * runs];
         for row in 0..runs {
             for column in 0..row {
@@ -75,6 +92,7 @@ impl Distances {
         Some(Self {
             runs,
             baseline: baseline.len(),
+            places,
             matrix,
             rows,
             total,
@@ -115,7 +133,7 @@ impl Distances {
         } else if exhaustive {
             self.share_of_all(energy)
         } else {
-            suite_p(&[self], stream, |_| 1.0)
+            drawn_p(&[self], stream, |_| 1.0, |_| None)
         };
         Permuted {
             energy,
@@ -189,13 +207,22 @@ pub fn suite_test(agents: &[&Distances], stream: Stream) -> Permuted {
         .sum();
     Permuted {
         energy,
-        p: suite_p(agents, stream, Distances::weight),
+        p: drawn_p(agents, stream, Distances::weight, |agent| {
+            Some(&agent.places[..])
+        }),
         smallest_p: SMALLEST_DRAWN,
         exhaustive: false,
     }
 }
 
-fn suite_p(agents: &[&Distances], mut stream: Stream, weight: impl Fn(&Distances) -> f64) -> f64 {
+/// The share of the draws that are as extreme. `places` says where the runs of an agent are whose labels are
+/// shuffled; without it they are shuffled as they are sorted.
+fn drawn_p<'a>(
+    agents: &[&'a Distances],
+    mut stream: Stream,
+    weight: impl Fn(&Distances) -> f64,
+    places: impl Fn(&'a Distances) -> Option<&'a [usize]>,
+) -> f64 {
     let observed: f64 = agents
         .iter()
         .map(|agent| weight(agent) * agent.energy())
@@ -204,8 +231,8 @@ fn suite_p(agents: &[&Distances], mut stream: Stream, weight: impl Fn(&Distances
     // draws are made at once; the numbers are read by their place in the stream, so they are the same.
     let each: u64 = agents.iter().map(|agent| agent.numbers()).sum();
     let mut drawn = vec![0.0; DRAWS as usize];
-    for agent in agents {
-        let mut shuffled = Shuffled::new(agent);
+    for &agent in agents {
+        let mut shuffled = Shuffled::new(agent, places(agent));
         let (mut own, weight) = (stream.clone(), weight(agent));
         for sum in &mut drawn {
             *sum += weight * shuffled.draw(&mut own);
@@ -220,16 +247,18 @@ fn suite_p(agents: &[&Distances], mut stream: Stream, weight: impl Fn(&Distances
 /// An agent whose labels are shuffled again and again.
 struct Shuffled<'a> {
     distances: &'a Distances,
+    places: Option<&'a [usize]>,
     order: Vec<usize>,
     /// The statistic by set of baseline runs, as bits; NaN where it is not known yet.
     known: Vec<f64>,
 }
 
 impl<'a> Shuffled<'a> {
-    fn new(distances: &'a Distances) -> Self {
+    fn new(distances: &'a Distances, places: Option<&'a [usize]>) -> Self {
         let kept = distances.runs <= MOST_KEPT;
         Self {
             distances,
+            places,
             order: vec![0; distances.runs],
             known: vec![f64::NAN; if kept { 1 << distances.runs } else { 0 }],
         }
@@ -241,7 +270,12 @@ impl<'a> Shuffled<'a> {
             return 0.0;
         }
         stream.shuffle(&mut self.order);
-        let baseline = &self.order[..self.distances.baseline];
+        let baseline = &mut self.order[..self.distances.baseline];
+        if let Some(places) = self.places {
+            for run in &mut *baseline {
+                *run = places[*run];
+            }
+        }
         if self.known.is_empty() {
             return self.distances.statistic(baseline);
         }
@@ -303,7 +337,7 @@ mod tests {
         let again = suite_test(&[&nearly, &varied], Stream::new("s", 0));
         assert_eq!(with, again);
         let mut stream = Stream::new("s", 0);
-        let mut drawn = Shuffled::new(&constant);
+        let mut drawn = Shuffled::new(&constant, None);
         drawn.draw(&mut stream);
         let mut other = Stream::new("s", 0);
         other.shuffle(&mut [0; 4]);
@@ -319,7 +353,10 @@ mod tests {
         ];
         let agents = agents.each_ref();
         let found = suite_test(&agents, Stream::new("s", 0));
-        let (mut stream, mut shuffled) = (Stream::new("s", 0), agents.map(Shuffled::new));
+        let (mut stream, mut shuffled) = (
+            Stream::new("s", 0),
+            agents.map(|agent| Shuffled::new(agent, Some(&agent.places[..]))),
+        );
         let extreme = (0..DRAWS).filter(|_| {
             let parts = shuffled.iter_mut();
             let drawn: f64 = parts

@@ -9,5 +9,6 @@
 
 mod exact_tests;
 mod flows;
+mod permuted;
 mod runs;
 mod scores;

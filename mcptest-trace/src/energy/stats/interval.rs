@@ -25,7 +25,7 @@ impl Interval {
 }
 
 /// Percentile bootstrap interval of the mean (§7.3.1): `resamples` means of as many values drawn
-/// with replacement. The same seed gives the same interval everywhere.
+/// with replacement. The same seed gives the same interval everywhere, whatever the order of the values.
 ///
 /// `level` lies between 0 and 1, e.g. 0.95. `None` for an empty sample, values that are not
 /// finite, no resamples or another level.
@@ -39,8 +39,9 @@ impl Interval {
 /// ```
 #[must_use]
 pub fn bootstrap_mean(values: &[f64], resamples: usize, level: f64, seed: u64) -> Option<Interval> {
+    let values = sorted(values);
     bootstrap(resamples, level, seed, |stream| {
-        resampled_mean(values, stream)
+        resampled_mean(&values, stream)
     })
 }
 
@@ -55,8 +56,9 @@ pub fn bootstrap_difference(
     level: f64,
     seed: u64,
 ) -> Option<Interval> {
+    let (left, right) = (sorted(left), sorted(right));
     bootstrap(resamples, level, seed, |stream| {
-        Some(resampled_mean(left, stream)? - resampled_mean(right, stream)?)
+        Some(resampled_mean(&left, stream)? - resampled_mean(&right, stream)?)
     })
 }
 
@@ -115,6 +117,13 @@ fn bootstrap(
     let low = *kept.next()?;
     let high = kept.next_back().copied().unwrap_or(low);
     Some(Interval { low, high })
+}
+
+/// The values from the smallest on: a draw is of a value then, and not of a place.
+fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut values = values.to_vec();
+    values.sort_unstable_by(f64::total_cmp);
+    values
 }
 
 fn resampled_mean(values: &[f64], stream: &mut Stream) -> Option<f64> {

@@ -11,7 +11,7 @@ use serde::Serialize;
 pub(crate) use interval::wilson_of;
 pub use interval::{Interval, bootstrap_difference, bootstrap_mean, wilson};
 
-use crate::number::{mean, real};
+use crate::number::{real, unordered_mean, unordered_sum};
 use special::student_two_sided;
 
 /// Mean and spread of a sample.
@@ -38,8 +38,9 @@ impl Summary {
     /// ```
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
-        let mean = mean(values.iter().copied())?;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let mean = unordered_mean(values.to_vec())?;
+        let squares = values.iter().map(|value| (value - mean).powi(2));
+        let squares = unordered_sum(squares.collect());
         let count = values.len();
         let usable = mean.is_finite() && squares.is_finite();
         usable.then(|| Self {

@@ -240,7 +240,7 @@ impl<T: Eq + std::hash::Hash> Numbers<T> {
     }
 }
 
-/// A sum taken from the smallest value on, as [`sum`](super::sum) takes it, of few different values: no
+/// A sum taken from the smallest value on, as [`unordered_sum`](crate::number::unordered_sum) takes it, of few different values: no
 /// two sequences of a hundred calls have more than some thousand similarities.
 #[derive(Default)]
 pub(super) struct Sum(HashMap<u64, usize, BuildHasherDefault<Mixed>>);

@@ -128,22 +128,19 @@ pub(super) fn compare_suite(
     })
 }
 
-/// Distances of sequences of words; a word is a number from here on.
+/// Distances of sequences of words; a word is a number from here on, whichever run comes first.
 fn distances(
     baseline: &[&Behaviour],
     candidate: &[&Behaviour],
     words: impl Fn(&Behaviour) -> &Vec<String>,
 ) -> Option<Distances> {
-    let mut known = BTreeMap::new();
-    let mut number = |word: &String| {
-        let next = known.len();
-        *known.entry(word.clone()).or_insert(next)
-    };
-    let mut numbered = |runs: &[&Behaviour]| -> Vec<Vec<usize>> {
-        let sequences = runs.iter();
-        sequences
-            .map(|run| words(run).iter().map(&mut number).collect())
-            .collect()
+    let both = baseline.iter().chain(candidate);
+    let known: BTreeSet<&String> = both.flat_map(|run| words(run)).collect();
+    let numbers: BTreeMap<&String, usize> = known.into_iter().zip(0..).collect();
+    let numbered = |runs: &[&Behaviour]| -> Vec<Vec<usize>> {
+        let sequences = runs.iter().map(|run| words(run).iter());
+        let numbered = sequences.map(|words| words.map(|word| numbers[word]).collect());
+        numbered.collect()
     };
     let (baseline, candidate) = (numbered(baseline), numbered(candidate));
     Distances::new(&baseline, &candidate, |left, right| distance(left, right))

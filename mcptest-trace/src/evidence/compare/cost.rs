@@ -9,7 +9,7 @@ use super::{CompareOptions, CostKind, MetricFinding, RunSample};
 use crate::evidence::moses::{Shift, shift};
 use crate::evidence::rank_sum::RankSum;
 use crate::evidence::stratified::mean_interval;
-use crate::number::real;
+use crate::number::{real, unordered_mean};
 use crate::text::escape_line;
 
 /// The cost of an agent on both sides.
@@ -87,7 +87,7 @@ pub(super) fn compare(
     share: f64,
     margin: f64,
 ) -> (CostCompared, RankSum) {
-    let mean = |costs: &[f64]| costs.iter().sum::<f64>() / real(costs.len());
+    let mean = |costs: &[f64]| unordered_mean(costs.to_vec()).unwrap_or_default();
     let (before, now) = (mean(baseline), mean(candidate));
     let ranked = RankSum::of(candidate, baseline);
     let (p_costlier, p_cheaper) = (ranked.larger(), ranked.smaller());
