@@ -62,10 +62,11 @@ pub(super) fn folder(path: &Path) -> Folder {
     found
 }
 
-/// Compares paths with runs of digits taken as numbers; equal numbers by the bytes.
+/// Compares paths with runs of digits taken as numbers; equal numbers by the bytes. Different paths are never equal, so
+/// that the order in which a file system lists them says nothing.
 pub(super) fn natural(left: &Path, right: &Path) -> Ordering {
-    let (left, right) = (left.to_string_lossy(), right.to_string_lossy());
-    let (mut a, mut b) = (left.as_bytes(), right.as_bytes());
+    let (a, b) = (left.to_string_lossy(), right.to_string_lossy());
+    let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
     loop {
         let digits = |bytes: &[u8]| {
             bytes
@@ -89,7 +90,7 @@ pub(super) fn natural(left: &Path, right: &Path) -> Ordering {
             a[..head_a].cmp(&b[..head_b])
         };
         if ordering != Ordering::Equal || a.is_empty() {
-            return ordering.then_with(|| left.cmp(&right));
+            return ordering.then_with(|| left.as_os_str().cmp(right.as_os_str()));
         }
         (a, b) = (&a[head_a..], &b[head_b..]);
     }

@@ -222,9 +222,9 @@ impl SideRuns {
         }
         let mut differences = Vec::new();
         for (side, SideRuns { runs, .. }) in [("baseline", &baseline), ("candidate", &candidate)] {
-            let mut seen = BTreeSet::new();
-            let with = runs.iter().map(|run| &run.recorded_with);
-            for with in with.filter(|with| seen.insert(*with)) {
+            // Each difference is told once, in an order that no run decides.
+            let with: BTreeSet<&RecordedWith> = runs.iter().map(|run| &run.recorded_with).collect();
+            for with in with {
                 let mut lines = with.model.iter().chain(&with.prompts);
                 differences.extend(lines.next().map(|first| format!("{side}: {first}")));
                 differences.extend(lines.cloned());

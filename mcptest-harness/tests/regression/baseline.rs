@@ -194,3 +194,40 @@ fn a_choice_of_a_baselines_runs_is_not_unchanged() {
     );
     assert_eq!(found["s::regression"].status, CaseStatus::Failed);
 }
+
+/// The number of a run says nothing of its agent, and takes no share of the chance from the agents that did change.
+#[test]
+fn a_run_under_another_number_is_no_other_run() {
+    let folder = package(TRUSTED, "");
+    runs(folder.path(), "suites/cassettes", 0);
+    for number in 0..6 {
+        let path = |agent: &str, number: usize| {
+            format!("suites/cassettes/{agent}__m/run-{}.json", number + 1)
+        };
+        let text = run("b_search", "p", number < 5, 2000 + 10 * number as u64);
+        write(folder.path(), &path("b_search", (number + 2) % 6), &text);
+        let text = run("a_refund", "p", number < 1, 1005 + 10 * number as u64);
+        write(folder.path(), &path("a_refund", number), &text);
+    }
+    let found = regressions(&folder);
+    let agent = said(&found["s::a_refund::regression"]);
+    assert!(agent.contains("regressed   p 0.0032 ≤ 0.05"), "{agent}");
+    assert_eq!(
+        said(&found["s::b_search::regression"]),
+        "unchanged since the baseline"
+    );
+}
+
+/// Of several things that differ each is told, in one order whatever run has it.
+#[test]
+fn what_runs_were_recorded_with_is_told_in_one_order() {
+    let told = [["one", "another"], ["another", "one"]].map(|prompts| {
+        let folder = package(TRUSTED, "");
+        for (prompt, number) in prompts.iter().zip(1..) {
+            let path = format!("suites/trusted/a_refund__m/run-{number}.json");
+            write(folder.path(), &path, &run("a_refund", prompt, true, 1000));
+        }
+        said(&regressions(&folder)["s::regression"])
+    });
+    assert_eq!(told[0], told[1]);
+}

@@ -176,6 +176,18 @@ fn the_order_is_total_and_huge_numbers_do_not_overflow() {
     assert_eq!(natural(Path::new("a"), Path::new("a")), Ordering::Equal);
 }
 
+/// Names that are no text look alike in a message, and are different files.
+#[cfg(unix)]
+#[test]
+fn names_that_are_no_text_have_an_order_too() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let [one, other] =
+        [b"run-\xfe.json", b"run-\xff.json"].map(|name| Path::new(OsStr::from_bytes(name)));
+    assert_eq!(natural(one, other), Ordering::Less);
+    assert_eq!(natural(other, one), Ordering::Greater);
+}
+
 #[test]
 fn a_named_place_is_the_only_one() {
     let beside = ["suites/shop/cassettes/Agent__m.json"];
