@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::data::{airline, answer, expected, mcptest, same};
 
 /// The runs 1 and 2 in `first`, 3 and 4 in `last`.
-fn halves() -> Folder {
+pub(crate) fn halves() -> Folder {
     let folder = airline();
     for (path, bytes) in collect(&folder.at("cassettes")) {
         let half = if path.ends_with("run-1.json") || path.ends_with("run-2.json") {

@@ -12,6 +12,7 @@ mod calibrate;
 mod compare;
 mod data;
 mod mutants;
+mod permuted;
 mod starter;
 mod unseen;
 
@@ -28,6 +29,9 @@ const TESTS: &[(&str, fn())] = tests! {
     calibrate::thresholds_are_written_once;
     mutants::what_the_suite_notices;
     mutants::a_plan_of_the_writes_notices_more;
+    permuted::thresholds_rest_on_no_number_of_a_run;
+    permuted::mutants_rest_on_no_number_of_a_run;
+    permuted::a_comparison_rests_on_no_number_of_a_run;
     starter::a_first_suite_is_green_and_notices_most;
     starter::so_is_that_of_the_benchmarks_own_file;
     starter::so_is_that_of_other_domains;
