@@ -132,7 +132,9 @@ impl<'a> Object<'a> {
         self.0.into_iter()
     }
 
-    pub(super) fn into_map(self) -> Map<String, Value> {
+    /// The entries by their keys, also where `serde_json` was built to keep an order: the order of keys says nothing.
+    pub(super) fn into_map(mut self) -> Map<String, Value> {
+        self.0.sort_by(|(left, _), (right, _)| left.cmp(right));
         let entries = self.into_entries();
         let entries = entries.map(|(key, value)| (key.into_owned(), value.into_value()));
         entries.collect()

@@ -134,7 +134,7 @@ fn unnumbered(mutant: &Mutant) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
     fn the_order_of_runs_changes_no_comparison(
