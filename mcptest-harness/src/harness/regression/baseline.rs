@@ -161,7 +161,7 @@ fn standing(
             if trusted.is_empty() {
                 return Ok(Standing::New);
             }
-            trusted == digests_of(&files)
+            trusted == digests_of(&files).into_iter().collect()
         }
     };
     Ok(if unchanged {
@@ -251,10 +251,12 @@ fn size(path: &Path) -> Option<u64> {
     fs::metadata(path).map(|data| data.len()).ok()
 }
 
-/// The digests of the runs that files hold.
-fn digests_of(files: &[PathBuf]) -> BTreeSet<String> {
+/// The digests of the runs that files hold, sorted.
+fn digests_of(files: &[PathBuf]) -> Vec<String> {
     let by_line = |path: &Path| path.extension().is_some_and(|end| end == "jsonl");
     let digests = files.iter().flat_map(|path| digests(path, by_line(path)));
     // A line without a run is none.
-    digests.filter(|it| *it != digest("")).collect()
+    let mut digests: Vec<String> = digests.filter(|it| *it != digest("")).collect();
+    digests.sort_unstable();
+    digests
 }
