@@ -79,12 +79,26 @@ impl Layer<'_> {
         }
     }
 
+    /// Whether its lines are what line breaks cut in two: each line is by itself.
+    fn is_cut(&self) -> bool {
+        matches!(self, Self::Behind(view) if view.is_cut)
+    }
+
     /// Its words. What line breaks cut in two is no text, and has none.
     pub(super) fn words(&self) -> Vec<Word> {
-        match self.encoding() {
-            Some(Encoding::Lines) => Vec::new(),
-            _ => words(self.text()),
+        if self.is_cut() {
+            return Vec::new();
         }
+        words(self.text())
+    }
+
+    /// Its values, where these are its words.
+    pub(super) fn values(&self, words: &[Word]) -> Vec<Value> {
+        let mut found = values(self.text(), words);
+        if self.is_cut() {
+            found.retain(|value| !self.text()[value.span.clone()].contains('\n'));
+        }
+        found
     }
 }
 
@@ -95,7 +109,7 @@ pub(super) fn layers(text: &str) -> impl Iterator<Item = Layer<'_>> {
 }
 
 /// The values of a text as it stands, of which these are the words.
-pub(super) fn values(text: &str, words: &[Word]) -> Vec<Value> {
+fn values(text: &str, words: &[Word]) -> Vec<Value> {
     let mut found = Vec::new();
     words::stretches(text, words, &mut found);
     addresses::find(text, &mut found);

@@ -80,6 +80,8 @@ pub(crate) struct View {
     pub(crate) text: String,
     /// What was taken off, last.
     pub(crate) encoding: Encoding,
+    /// Whether it is lines that stand beside each other in no other text: what a line break cuts in two.
+    pub(super) is_cut: bool,
     /// Where each byte of it comes from.
     places: Vec<Range<usize>>,
 }
@@ -108,6 +110,7 @@ impl View {
         Self {
             text: String::from_utf8(bytes).unwrap_or_default(),
             encoding,
+            is_cut: encoding == Encoding::Lines,
             places,
         }
     }
@@ -120,6 +123,7 @@ impl View {
         text.chars().all(printable).then_some(Self {
             text,
             encoding,
+            is_cut: false,
             places,
         })
     }
@@ -145,6 +149,7 @@ impl View {
         Self {
             places: places.collect(),
             encoding: self.encoding,
+            is_cut: self.is_cut || front.is_cut,
             text: self.text,
         }
     }

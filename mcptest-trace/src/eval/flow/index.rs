@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::super::values::around::Around;
 use super::super::values::scan;
-use super::super::values::{Kind, Layer, layers, values};
+use super::super::values::{Kind, Layer, layers};
 use super::marked::Encoded;
 use super::places::{self, Origin, Places};
 use super::sink::Sink;
@@ -236,7 +236,7 @@ fn each(
             words: &words,
             key,
         };
-        for value in values(layer.text(), &words) {
+        for value in layer.values(&words) {
             if let Some(seen) = wanted.get_mut(&value.key) {
                 let around = match value.kind {
                     Kind::Date { .. } => Some(text.around_part(&value.span)),

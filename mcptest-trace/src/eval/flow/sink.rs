@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::values::argument::Argument;
 use super::super::values::markup;
 use super::super::values::names::{Name, is_all_but};
-use super::super::values::{Kind, Layer, Value, layers, values};
+use super::super::values::{Kind, Layer, Value, layers};
 use super::known::Known;
 use super::marked::Encoded;
 use super::way::LookedAt;
@@ -84,7 +84,7 @@ impl Behind {
         let text = layer.text();
         let words = layer.words();
         let decoded = |span: &Range<usize>| Encoded::new(layer.encoding(), text, span);
-        let found = values(text, &words);
+        let found = layer.values(&words);
         // A value that is the whole argument says what a name of its words would. The scheme of a URL is no part of it.
         let has_words = |part: &str| part.contains(char::is_alphanumeric);
         let is_all = |span: &Range<usize>| {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::way::text_of;
 use super::*;
 use crate::eval::Metrics;
-use crate::eval::values::{layers, values, words};
+use crate::eval::values::layers;
 use crate::trace::each_scalar;
 
 fn patterns(names: &[&str]) -> Vec<ToolPattern> {
@@ -390,7 +390,7 @@ fn naive(run: &Value) -> bool {
         each_scalar(value, &mut |scalar| {
             let text = text_of(scalar).unwrap_or_default();
             for layer in layers(&text) {
-                found.extend(values(layer.text(), &words(layer.text())));
+                found.extend(layer.values(&layer.words()));
             }
         });
         found

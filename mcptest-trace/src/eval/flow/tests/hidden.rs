@@ -288,3 +288,10 @@ fn names_of_fields_are_no_data() {
     );
     assert_eq!(leaks(&run, entry()), [""; 0]);
 }
+
+#[test]
+fn halves_at_two_line_breaks_make_no_value_together() {
+    // Fuzzing found it: a value over two lines of halves had its end before its beginning.
+    let mixed = "\0_\u{2044}@:O\n2_\0_\u{2044}@OO\n2oleole3,";
+    assert_eq!(leaks(&run(mixed, "OO\n2"), entry()), [""; 0]);
+}
