@@ -173,8 +173,9 @@ impl Calibration {
     /// Shares side by side that have the same limit and do the same are one line.
     fn of_curve(&self) -> impl Iterator<Item = Line> {
         let same = |one: &CurvePoint, other: &CurvePoint| {
-            self.target.rounded(one.limit) == self.target.rounded(other.limit)
-                && one.seen == other.seen
+            let [one_limit, other_limit] =
+                [one, other].map(|point| self.target.rounded(point.limit));
+            one_limit.total_cmp(&other_limit).is_eq() && one.seen == other.seen
         };
         self.curve.chunk_by(same).filter_map(|points| {
             let (first, last) = (points.first()?, points.last()?);
