@@ -1,5 +1,6 @@
 //! `OpenAI` Chat Completions, as `OpenAI`, Azure and many others serve them.
 
+mod open_calls;
 mod stream;
 
 use serde_json::{Map, Value, json};

@@ -1,5 +1,7 @@
 //! Events of a message.
 
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 
 use super::super::sse::Event;
@@ -14,6 +16,8 @@ pub(super) fn assembled(events: &[Event]) -> Assembled {
     let mut assembled = Assembled::default();
     let mut message: Option<Value> = None;
     let mut blocks: Vec<(usize, Building)> = Vec::new();
+    // The last block of each index.
+    let mut open: HashMap<usize, usize> = HashMap::new();
     for event in events {
         let Ok(data) = serde_json::from_str::<Value>(&event.data) else {
             continue;
@@ -28,12 +32,13 @@ pub(super) fn assembled(events: &[Event]) -> Assembled {
             }
             "content_block_start" => {
                 if let (Some(index), Some(block)) = (index, data.get("content_block")) {
+                    open.insert(index, blocks.len());
                     blocks.push((index, Building::of(block)));
                 }
             }
             "content_block_delta" => {
-                let mut open = blocks.iter_mut().rev();
-                let open = open.find(|(own, _)| Some(*own) == index);
+                let open = index.and_then(|index| open.get(&index));
+                let open = open.and_then(|place| blocks.get_mut(*place));
                 if let (Some((_, block)), Some(delta)) = (open, data.get("delta")) {
                     block.take(delta);
                 }
@@ -108,9 +113,12 @@ impl Building {
             }
             _ => return,
         };
-        let held = text(&self.block, key).unwrap_or_default();
         let more = text(delta, from).unwrap_or_default();
-        self.block[key] = format!("{held}{more}").into();
+        if let Some(Value::String(held)) = self.block.get_mut(key) {
+            held.push_str(more);
+        } else {
+            self.block[key] = more.into();
+        }
     }
 
     fn whole(mut self) -> Value {

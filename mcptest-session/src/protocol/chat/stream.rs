@@ -1,20 +1,20 @@
 //! Chunks of a chat completion.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use super::super::sse::Event;
 use super::super::written::pieces;
 use super::super::{Assembled, arguments};
+use super::open_calls::OpenCalls;
 use super::{finish_reason, head, message, usage};
 use crate::exchange::{Part, Said};
-use crate::json::{count, given, list, text};
-
-/// The most calls that an answer may have: an index beyond is no index.
-const MOST_CALLS: u64 = 10_000;
+use crate::json::{count, given, list};
 
 pub(super) fn assembled(events: &[Event]) -> Assembled {
     let mut whole = Map::new();
-    let mut choices: Vec<(u64, Value)> = Vec::new();
+    let mut choices: BTreeMap<u64, Choice> = BTreeMap::new();
     let mut assembled = Assembled::default();
     for event in events {
         if event.data.trim() == "[DONE]" {
@@ -32,49 +32,62 @@ pub(super) fn assembled(events: &[Event]) -> Assembled {
             if key == "choices" {
                 for delta in value.as_array().into_iter().flatten() {
                     let index = count(delta, "index").unwrap_or_default();
-                    let at = choices.iter().position(|(known, _)| *known == index);
-                    let at = at.unwrap_or_else(|| {
-                        choices.push((index, json!({ "index": index, "message": {} })));
-                        choices.len() - 1
-                    });
-                    take(&mut choices[at].1, delta);
+                    let empty = || Choice {
+                        whole: json!({ "index": index, "message": {} }),
+                        calls: OpenCalls::default(),
+                    };
+                    choices.entry(index).or_insert_with(empty).take(delta);
                 }
             } else if !value.is_null() {
                 whole.insert(key.clone(), value.clone());
             }
         }
     }
-    choices.sort_by_key(|(index, _)| *index);
-    let stopped = |(_, choice): &(u64, Value)| given(choice, "finish_reason").is_some();
-    assembled.ended |= !choices.is_empty() && choices.iter().all(stopped);
+    let stopped = |choice: &Choice| given(&choice.whole, "finish_reason").is_some();
+    assembled.ended |= !choices.is_empty() && choices.values().all(stopped);
     if !choices.is_empty() || !whole.is_empty() {
-        let choices = choices.into_iter().map(|(_, choice)| choice).collect();
-        whole.insert("choices".to_owned(), choices);
+        let choices = choices.into_values().map(|choice| choice.whole);
+        whole.insert("choices".to_owned(), choices.collect());
         whole.insert("object".to_owned(), "chat.completion".into());
         assembled.body = Some(Value::Object(whole));
     }
     assembled
 }
 
-/// Takes a chunk into a choice.
-fn take(choice: &mut Value, chunk: &Value) {
-    if let Some(reason) = given(chunk, "finish_reason") {
-        choice["finish_reason"] = reason.clone();
-    }
-    let Some(Value::Object(delta)) = chunk.get("delta") else {
-        return;
-    };
-    let message = &mut choice["message"];
-    for (key, value) in delta {
-        match (key.as_str(), value) {
-            (_, Value::Null) => {}
-            ("role", role) => message["role"] = role.clone(),
-            ("tool_calls", Value::Array(calls)) => {
-                for call in calls {
-                    take_call(message, call);
+/// A choice that is put together.
+struct Choice {
+    whole: Value,
+    calls: OpenCalls,
+}
+
+impl Choice {
+    /// Takes a chunk in.
+    fn take(&mut self, chunk: &Value) {
+        if let Some(reason) = given(chunk, "finish_reason") {
+            self.whole["finish_reason"] = reason.clone();
+        }
+        let Some(Value::Object(delta)) = chunk.get("delta") else {
+            return;
+        };
+        let message = &mut self.whole["message"];
+        for (key, value) in delta {
+            match (key.as_str(), value) {
+                (_, Value::Null) => {}
+                ("role", role) => message["role"] = role.clone(),
+                ("tool_calls", Value::Array(pieces)) => {
+                    let calls = &mut message["tool_calls"];
+                    if !calls.is_array() {
+                        *calls = json!([]);
+                        self.calls = OpenCalls::default();
+                    }
+                    if let Some(calls) = calls.as_array_mut() {
+                        for piece in pieces {
+                            take_call(calls, &mut self.calls, piece);
+                        }
+                    }
                 }
+                (_, value) => join(&mut message[key], value),
             }
-            (_, value) => join(&mut message[key], value),
         }
     }
 }
@@ -94,25 +107,11 @@ fn join(whole: &mut Value, piece: &Value) {
     }
 }
 
-fn take_call(message: &mut Value, piece: &Value) {
-    if !message["tool_calls"].is_array() {
-        message["tool_calls"] = json!([]);
-    }
-    let Some(calls) = message["tool_calls"].as_array_mut() else {
-        return;
-    };
-    let index = count(piece, "index").filter(|index| *index < MOST_CALLS);
-    let id = text(piece, "id").filter(|id| !id.is_empty());
-    let of_index = |call: &Value| index.is_none() || count(call, "index") == index;
-    // Some servers leave the index out, or number all calls 0: another identifier is another call.
-    let is_it = |call: &Value| {
-        let own = text(call, "id");
-        of_index(call) && (id.is_none() || own.is_none() && index.is_some() || own == id)
-    };
-    let at = calls.iter().rposition(is_it).unwrap_or_else(|| {
+fn take_call(calls: &mut Vec<Value>, open: &mut OpenCalls, piece: &Value) {
+    let at = open.of(piece).unwrap_or(calls.len());
+    if at == calls.len() {
         calls.push(json!({}));
-        calls.len() - 1
-    });
+    }
     let call = &mut calls[at];
     for (key, value) in piece.as_object().into_iter().flatten() {
         match key.as_str() {
@@ -131,6 +130,7 @@ fn take_call(message: &mut Value, piece: &Value) {
             _ => call[key] = value.clone(),
         }
     }
+    open.note(at, call);
 }
 
 pub(super) fn events(said: &Said) -> Vec<Event> {

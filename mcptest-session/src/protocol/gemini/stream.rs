@@ -1,5 +1,7 @@
 //! Chunks of generated content.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::super::Assembled;
@@ -10,7 +12,7 @@ use crate::json::{count, given, list, text};
 pub(super) fn assembled(events: &[Event]) -> Assembled {
     let mut assembled = Assembled::default();
     let mut body = json!({});
-    let mut candidates: Vec<(u64, Value)> = Vec::new();
+    let mut candidates: BTreeMap<u64, Value> = BTreeMap::new();
     let mut any = false;
     for event in events {
         let Ok(Value::Object(chunk)) = serde_json::from_str(&event.data) else {
@@ -30,24 +32,17 @@ pub(super) fn assembled(events: &[Event]) -> Assembled {
             }
             for piece in value.as_array().into_iter().flatten() {
                 let index = count(piece, "index").unwrap_or_default();
-                let at = candidates.iter().position(|(own, _)| *own == index);
-                let at = at.unwrap_or_else(|| {
-                    let empty = json!({ "content": { "role": "model", "parts": [] } });
-                    candidates.push((index, empty));
-                    candidates.len() - 1
-                });
-                take(&mut candidates[at].1, piece);
+                let empty = || json!({ "content": { "role": "model", "parts": [] } });
+                take(candidates.entry(index).or_insert_with(empty), piece);
             }
         }
     }
-    candidates.sort_by_key(|(index, _)| *index);
-    let stopped = |(_, candidate): &(u64, Value)| given(candidate, "finishReason").is_some();
+    let stopped = |candidate: &Value| given(candidate, "finishReason").is_some();
     let blocked = body.pointer("/promptFeedback/blockReason").is_some();
-    assembled.ended = blocked || !candidates.is_empty() && candidates.iter().all(stopped);
+    assembled.ended = blocked || !candidates.is_empty() && candidates.values().all(stopped);
     if any {
         if !candidates.is_empty() {
-            let candidates = candidates.into_iter().map(|(_, candidate)| candidate);
-            body["candidates"] = candidates.collect();
+            body["candidates"] = candidates.into_values().collect();
         }
         assembled.body = Some(body);
     }
@@ -68,13 +63,14 @@ fn take(candidate: &mut Value, piece: &Value) {
     for part in own {
         match parts.last_mut() {
             Some(last) if is_words(last) && goes_on(last, part) => {
-                let said = [last, part].map(|it| text(it, "text").unwrap_or_default());
-                let said = said.concat();
+                if let Some(Value::String(said)) = last.get_mut("text") {
+                    said.push_str(text(part, "text").unwrap_or_default());
+                }
                 // A signature comes with the last piece.
-                for (key, value) in part.as_object().into_iter().flatten() {
+                let others = part.as_object().into_iter().flatten();
+                for (key, value) in others.filter(|(key, _)| *key != "text") {
                     last[key] = value.clone();
                 }
-                last["text"] = said.into();
             }
             _ => parts.push(part.clone()),
         }

@@ -1,5 +1,7 @@
 //! Events of a response.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::super::Assembled;
@@ -13,7 +15,7 @@ const MOST: usize = 10_000;
 pub(super) fn assembled(events: &[Event]) -> Assembled {
     let mut assembled = Assembled::default();
     let mut begun: Option<Value> = None;
-    let mut items: Vec<(usize, Value)> = Vec::new();
+    let mut items: BTreeMap<usize, Value> = BTreeMap::new();
     for event in events {
         let Ok(data) = serde_json::from_str::<Value>(&event.data) else {
             continue;
@@ -38,8 +40,7 @@ pub(super) fn assembled(events: &[Event]) -> Assembled {
     if assembled.body.is_none()
         && let Some(mut body) = begun.filter(Value::is_object)
     {
-        items.sort_by_key(|(index, _)| *index);
-        body["output"] = items.into_iter().map(|(_, item)| item).collect();
+        body["output"] = items.into_values().collect();
         assembled.body = Some(body);
     }
     assembled
@@ -51,16 +52,15 @@ fn index_of(data: &Value, key: &str) -> Option<usize> {
 }
 
 /// Takes an event of a stream into the items that are there so far: they are needed where the stream breaks.
-fn take(kind: &str, data: &Value, items: &mut Vec<(usize, Value)>) {
+fn take(kind: &str, data: &Value, items: &mut BTreeMap<usize, Value>) {
     let Some(index) = index_of(data, "output_index") else {
         return;
     };
     if let Some(item) = data.get("item").filter(|item| item.is_object()) {
-        items.retain(|(own, _)| *own != index);
-        items.push((index, item.clone()));
+        items.insert(index, item.clone());
         return;
     }
-    let Some((_, item)) = items.iter_mut().find(|(own, _)| *own == index) else {
+    let Some(item) = items.get_mut(&index) else {
         return;
     };
     let delta = text(data, "delta").unwrap_or_default();
@@ -95,9 +95,10 @@ fn take(kind: &str, data: &Value, items: &mut Vec<(usize, Value)>) {
 }
 
 fn grow(holder: &mut Value, key: &str, more: &str) {
-    if holder.is_object() {
-        let held = text(holder, key).unwrap_or_default();
-        holder[key] = format!("{held}{more}").into();
+    if let Some(Value::String(held)) = holder.get_mut(key) {
+        held.push_str(more);
+    } else if holder.is_object() {
+        holder[key] = more.into();
     }
 }
 
