@@ -1,12 +1,14 @@
 //! Tools in the agent's own code that must not run while a recording is played: what they answered is written down in
 //! one mode, and given back in the other.
 
+#[cfg(feature = "play")]
+use std::collections::{HashMap, VecDeque};
 use std::fmt::{self, Display};
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
 #[cfg(feature = "play")]
-use mcptest_trace::trace::{canonical_json, json_eq};
+use mcptest_trace::trace::{canonical_json, value_json};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -33,6 +35,9 @@ pub(crate) struct OwnTools {
     #[cfg(feature = "play")]
     plays: bool,
     calls: Arc<Mutex<Vec<OwnCall>>>,
+    /// The calls by what they ask, which were not given.
+    #[cfg(feature = "play")]
+    left: Arc<Mutex<HashMap<String, VecDeque<usize>>>>,
     /// Calls that were not recorded: the tool, the arguments, what is said of it.
     #[cfg(feature = "play")]
     unknown: Arc<Mutex<Vec<(String, Value, String)>>>,
@@ -50,6 +55,12 @@ impl Display for ToolFailure {
 
 impl std::error::Error for ToolFailure {}
 
+/// The same for calls of one tool whose arguments are equal.
+#[cfg(feature = "play")]
+fn key(name: &str, args: &Value) -> String {
+    format!("{name} {}", value_json(args))
+}
+
 impl OwnTools {
     /// What was recorded, to be played.
     #[cfg(feature = "play")]
@@ -63,9 +74,16 @@ impl OwnTools {
                 given: false,
             })
         });
+        let calls: Vec<OwnCall> = calls.collect();
+        let mut left: HashMap<String, VecDeque<usize>> = HashMap::new();
+        for (place, call) in calls.iter().enumerate() {
+            let same = left.entry(key(&call.name, &call.args)).or_default();
+            same.push_back(place);
+        }
         Self {
             plays: true,
-            calls: Arc::new(Mutex::new(calls.collect())),
+            calls: Arc::new(Mutex::new(calls)),
+            left: Arc::new(Mutex::new(left)),
             unknown: Arc::default(),
         }
     }
@@ -110,9 +128,11 @@ impl OwnTools {
     #[cfg(feature = "play")]
     fn given<T: DeserializeOwned>(&self, name: &str, args: &Value) -> Result<T, ToolFailure> {
         let mut calls = self.lock();
-        let equal = |call: &&mut OwnCall| call.name == name && json_eq(&call.args, args);
-        let is_known = calls.iter_mut().any(|call| equal(&call));
-        if let Some(call) = calls.iter_mut().filter(equal).find(|call| !call.given) {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = left.get_mut(&key(name, args));
+        let is_known = same.is_some();
+        let next = same.and_then(VecDeque::pop_front);
+        if let Some(call) = next.and_then(|next| calls.get_mut(next)) {
             call.given = true;
             let value = match &call.result {
                 Some(Ok(value)) => value.clone(),

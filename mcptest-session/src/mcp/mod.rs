@@ -3,7 +3,7 @@
 //! - `server`: a server, and where it stands at the address; `servers`: those of a session;
 //! - `stdio`, `child`: one that is a program; `http`: one over HTTP;
 //! - `frames`: where a message ends; `messages`: what it says; `bytes`: a message as bytes; `rpc`: answers to requests;
-//! - `watch`, `seen`: what went by, and why the run is not one;
+//! - `watch`, `seen`: what went by, and why the run is not one; `names`: what clients call the tools;
 //! - `order`: in which order the model asked for calls, which faults and caps count by;
 //! - `config`: the file that clients read.
 
@@ -21,6 +21,7 @@ mod http;
 #[cfg(feature = "record")]
 #[doc(hidden)]
 pub mod messages;
+mod names;
 #[cfg(feature = "record")]
 mod order;
 #[cfg(any(feature = "play", feature = "record"))]
@@ -36,6 +37,7 @@ mod watch;
 
 #[cfg(any(feature = "play", feature = "record"))]
 pub(crate) use config::ConfigFile;
+pub(crate) use names::NameIndex;
 #[cfg(feature = "record")]
 pub(crate) use order::Order;
 pub use seen::{Seen, SeenAnswer, SeenCall, is_name_of};

@@ -1,12 +1,13 @@
 //! The order in which the model asked for calls. Faults and the cap on calls count by it, as whoever judges the run
 //! does, and not by the order in which a client sends calls that were asked for together.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use mcptest_trace::eval::Decisions;
 use mcptest_trace::trace::canonical_json;
 use serde_json::Value;
 
+use super::names::NameIndex;
 use super::seen::{Seen, is_name_of};
 use crate::record::Log;
 
@@ -16,16 +17,19 @@ pub(crate) struct Order {
     log: Log,
     faults: Option<Decisions>,
     most: Option<u64>,
-    /// The answers in the log whose calls are known.
-    known: BTreeSet<usize>,
+    /// How many answers came whose calls are known.
+    known: usize,
+    /// What clients call the tools of the servers.
+    names: NameIndex,
     calls: Vec<Wanted>,
+    /// The calls that did not reach a server, by their arguments.
+    waiting: HashMap<String, BTreeSet<usize>>,
 }
 
 /// A call that the model asked for.
 #[derive(Debug)]
 struct Wanted {
     name: String,
-    args: String,
     reached: bool,
     /// The result and the mark of the fault that strikes it.
     fault: Option<(Value, Value)>,
@@ -53,8 +57,10 @@ impl Order {
             log,
             faults,
             most,
-            known: BTreeSet::new(),
+            known: 0,
+            names: NameIndex::default(),
             calls: Vec::new(),
+            waiting: HashMap::new(),
         }
     }
 
@@ -65,13 +71,15 @@ impl Order {
     /// What becomes of a call that arrives at a server.
     pub(super) fn arrives(&mut self, seen: &Seen, server: &str, tool: &str, args: &Value) -> Fate {
         self.take_in(seen, server, tool);
-        let args = canonical_json(args);
-        let is_it = |wanted: &Wanted| {
-            !wanted.reached && wanted.args == args && is_name_of(&wanted.name, server, tool)
-        };
-        let Some(place) = self.calls.iter().position(is_it) else {
+        let Some(waiting) = self.waiting.get_mut(&canonical_json(args)) else {
             return Fate::Unasked;
         };
+        let calls = &self.calls;
+        let is_it = |call: &usize| is_name_of(&calls[*call].name, server, tool);
+        let Some(place) = waiting.iter().copied().find(is_it) else {
+            return Fate::Unasked;
+        };
+        waiting.remove(&place);
         let wanted = &mut self.calls[place];
         wanted.reached = true;
         if self.most.is_some_and(|most| place as u64 >= most) {
@@ -85,15 +93,18 @@ impl Order {
 
     /// Takes in what the model asked for meanwhile.
     fn take_in(&mut self, seen: &Seen, server: &str, tool: &str) {
+        self.names.take_in(seen);
         for call in self.log.new_calls(&mut self.known) {
-            let meant = seen
+            let meant = self
+                .names
                 .meant(&call.name)
                 .or_else(|| is_name_of(&call.name, server, tool).then_some((server, tool)));
             let (server, tool) = meant.unwrap_or(("", &call.name));
             let faults = self.faults.as_mut();
+            let waiting = self.waiting.entry(canonical_json(&call.args)).or_default();
+            waiting.insert(self.calls.len());
             self.calls.push(Wanted {
                 fault: faults.and_then(|faults| faults.timed_out(tool, server)),
-                args: canonical_json(&call.args),
                 name: call.name,
                 reached: false,
             });

@@ -68,9 +68,9 @@ pub struct SeenAnswer {
 }
 
 impl Seen {
-    /// The tools that the servers listed, each with its server.
-    pub fn tools(&self) -> impl Iterator<Item = (&str, &str)> {
-        let listed = self.listed();
+    /// The tools that the servers listed from an answer on, each with its server.
+    pub(super) fn tools(&self, from: usize) -> impl Iterator<Item = (&str, &str)> {
+        let listed = Self::listed(self.answers.get(from..).unwrap_or_default());
         listed.filter_map(|(server, tool)| Some((server, tool["name"].as_str()?)))
     }
 
@@ -85,7 +85,7 @@ impl Seen {
             "idempotentHint",
             "openWorldHint",
         ];
-        let mut listed = self.listed();
+        let mut listed = Self::listed(&self.answers);
         let (_, found) = listed.find(|(own, listed)| *own == server && listed["name"] == tool)?;
         let said = &found["annotations"];
         let kept = KEPT.into_iter().filter_map(|key| {
@@ -96,29 +96,14 @@ impl Seen {
     }
 
     /// The tools as the servers listed them.
-    fn listed(&self) -> impl Iterator<Item = (&str, &Value)> {
-        let lists = self
-            .answers
-            .iter()
-            .filter(|answer| answer.method == "tools/list");
+    fn listed(answers: &[SeenAnswer]) -> impl Iterator<Item = (&str, &Value)> {
+        let lists = answers.iter();
+        let lists = lists.filter(|answer| answer.method == "tools/list");
         lists.flat_map(|answer| {
             let tools = answer.result.as_ref().map(|result| &result["tools"]);
             let tools = tools.and_then(Value::as_array).into_iter().flatten();
             tools.map(|tool| (answer.server.as_str(), tool))
         })
-    }
-
-    /// The server and the tool that a name of a client means, where that is only one.
-    #[must_use]
-    pub fn meant<'s>(&'s self, name: &str) -> Option<(&'s str, &'s str)> {
-        let called = self.calls.iter();
-        let called = called.map(|call| (call.server.as_str(), call.tool.as_str()));
-        let mut meant = self
-            .tools()
-            .chain(called)
-            .filter(|(server, tool)| is_name_of(name, server, tool));
-        let first = meant.next()?;
-        meant.all(|other| other == first).then_some(first)
     }
 }
 
@@ -136,7 +121,7 @@ pub fn is_name_of(name: &str, server: &str, tool: &str) -> bool {
 }
 
 /// A name in lower case, with one `_` for each run of other signs.
-fn plain(name: &str) -> String {
+pub(super) fn plain(name: &str) -> String {
     let words = name.split(|character: char| !character.is_alphanumeric());
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     words.join("_").to_lowercase()
@@ -170,31 +155,6 @@ mod tests {
         ] {
             assert!(!is_name_of(name, "desk", "find_order"), "{name}");
         }
-    }
-
-    #[test]
-    fn a_name_means_a_tool_where_only_one_is_meant() {
-        let listed = |server: &str, tools: &[&str]| SeenAnswer {
-            server: server.to_owned(),
-            method: "tools/list".to_owned(),
-            params: Value::Null,
-            result: Some(
-                json!({ "tools": tools.iter().map(|name| json!({ "name": name })).collect::<Vec<_>>() }),
-            ),
-            error: None,
-        };
-        let seen = Seen {
-            answers: vec![
-                listed("a", &["find", "put"]),
-                listed("b", &["find"]),
-                listed("a", &["put"]),
-            ],
-            ..Seen::default()
-        };
-        assert_eq!(seen.meant("put"), Some(("a", "put")));
-        assert_eq!(seen.meant("b__find"), Some(("b", "find")));
-        assert_eq!(seen.meant("find"), None);
-        assert_eq!(seen.meant("other"), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use mcptest_trace::trace::canonical_json;
+use mcptest_trace::trace::value_json;
 use serde_json::Value;
 
 use super::texts::MARKER;
@@ -33,7 +33,7 @@ impl CallIndex {
         index
     }
 
-    /// The calls that a call with this key may be, in their order.
+    /// The calls that a call with this key may be, in their order. If they are borrowed, each of them is the same call.
     pub(super) fn like(&self, key: &str, args: &Value) -> Cow<'_, [usize]> {
         if is_loose(args) {
             return (0..self.count).collect();
@@ -50,19 +50,17 @@ impl CallIndex {
 
 /// The same for calls of one tool with equal arguments.
 pub(super) fn key(tool: &str, args: &Value) -> String {
-    format!("{tool} {}", canonical_json(args))
+    format!("{tool} {}", value_json(args))
 }
 
-/// Whether arguments may be the same as others that are written otherwise: a secret was taken out of them, or they have
-/// a number that has several spellings.
+/// Whether arguments may be the same as others that are written otherwise: a secret was taken out of them.
 pub(super) fn is_loose(args: &Value) -> bool {
     match args {
-        Value::Number(number) => number.is_f64(),
         Value::String(text) => text.contains(MARKER),
         Value::Array(items) => items.iter().any(is_loose),
         Value::Object(map) => map
             .iter()
             .any(|(key, value)| key.contains(MARKER) || is_loose(value)),
-        Value::Null | Value::Bool(_) => false,
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }

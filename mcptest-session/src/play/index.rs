@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::conversation::{Answer, CallPlace};
+use super::alike::Alike;
+use super::conversation::{Answer, CallPlace, Role};
 use super::recording::Recording;
 use super::spoken::Spoken;
+use super::turns::known_turns;
 use crate::exchange::{Item, Part};
 use crate::protocol::{Protocol as _, Responses, written_item};
 
@@ -88,6 +90,29 @@ impl Recording {
             answer.spoken = self.spoken(answer);
         }
         self.conversations = all;
+        self.group();
+    }
+
+    /// Puts conversations that begin alike together.
+    fn group(&mut self) {
+        let mut places = HashMap::new();
+        for (number, own) in self.conversations.iter().enumerate() {
+            let opening = own.opening.as_deref().map(str::trim);
+            let first = own.moves.first();
+            let system = first.and_then(|first| first.system.clone());
+            let tools = first.and_then(|first| first.tools.clone());
+            let next = self.alike.len();
+            let key = (opening, own.role == Role::Side, system, tools);
+            let place = *places.entry(key).or_insert(next);
+            if place == next {
+                self.alike.push(Alike::default());
+                if let Some(opening) = opening {
+                    let same = self.openings.entry(opening.to_owned()).or_default();
+                    same.push(place);
+                }
+            }
+            self.alike[place].add(number, known_turns(own));
+        }
     }
 
     /// The calls of a conversation that were given an identifier, the last one first.
@@ -97,11 +122,13 @@ impl Recording {
         conversation: usize,
     ) -> impl Iterator<Item = &'r CallPlace> {
         let places = self.call_ids.get(id).map_or(&[][..], Vec::as_slice);
-        places.iter().rev().filter(move |place| {
-            #[cfg(test)]
-            super::texts::work::one();
-            place.conversation == conversation
-        })
+        // They are in the order of their conversations.
+        let own = places.partition_point(|place| place.conversation < conversation);
+        let after = places.partition_point(|place| place.conversation <= conversation);
+        let own = places[own..after].iter().rev();
+        #[cfg(test)]
+        let own = own.inspect(|_| super::texts::work::one());
+        own
     }
 
     fn spoken(&self, answer: &Answer) -> Spoken {

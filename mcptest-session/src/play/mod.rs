@@ -15,6 +15,7 @@
 //! Nothing here reaches a network. Every answer is found from its request alone, so that a request that comes again
 //! gets the same answer again.
 
+mod alike;
 mod call_index;
 mod closing;
 mod compare;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::exchange::Tool;
 use crate::json::{list, named};
-use crate::mcp::is_name_of;
+use crate::mcp::NameIndex;
 use crate::record::split_name;
 
 /// The name of a tool: its server, where that is known, and its name there.
@@ -56,8 +56,8 @@ pub(super) fn tool_names(tools: &[OfferedTool]) -> BTreeSet<ToolName> {
 pub(super) struct ToolNames {
     /// The servers whose tools were offered.
     servers: Vec<String>,
-    /// The tools of servers that are known, each with its server.
-    known: BTreeSet<(String, String)>,
+    /// The tools of servers that are known.
+    known: NameIndex,
     /// What the model called tools of servers by names that do not say which they are: the server and the tool.
     wire: HashMap<String, (String, String)>,
 }
@@ -84,10 +84,12 @@ impl ToolNames {
         let mut names = Self {
             servers: Vec::new(),
             wire,
-            known: BTreeSet::new(),
+            known: NameIndex::default(),
         };
         names.add_servers(known.iter().map(|(server, _)| server.clone()));
-        names.known = known;
+        for (server, tool) in &known {
+            names.known.add(server, tool);
+        }
         names
     }
 
@@ -118,10 +120,8 @@ impl ToolNames {
         if let Some((server, tool)) = self.wire.get(wire) {
             return (Some(server.clone()), tool.clone());
         }
-        let fits = |(server, tool): &&(String, String)| is_name_of(wire, server, tool);
-        let mut meant = self.known.iter().filter(fits);
-        if let (Some((server, tool)), None) = (meant.next(), meant.next()) {
-            return (Some(server.clone()), tool.clone());
+        if let Some((server, tool)) = self.known.meant(wire) {
+            return (Some(server.to_owned()), tool.to_owned());
         }
         let (server, name) = split_name(wire, &self.servers);
         (server.map(str::to_owned), name.to_owned())

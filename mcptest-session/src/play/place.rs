@@ -1,10 +1,11 @@
 //! Which answer a request asks for: its conversation by its opening, its place by the answers that it holds.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
+use super::alike::Alike;
 use super::conversation::Role;
 use super::recording::Recording;
-use super::turns::shared_turns;
+use super::turns::asked_turns;
 use crate::exchange::{Asked, Item, Part};
 use crate::record::{held_talk, talk_digest};
 
@@ -82,21 +83,34 @@ pub(super) fn of(
 }
 
 /// Of the answers to a question that was answered several times, the one that is next: the first that was not given,
-/// before others one that was asked with the same model and parameters.
+/// before others one that was asked with the same model and parameters. `begun`: how many answers to each question are
+/// known to be given, from the first one on.
 pub(super) fn of_equal(
     recording: &Recording,
     place: (usize, usize),
     asked: &Asked,
+    begun: &mut HashMap<usize, usize>,
     is_given: &dyn Fn(usize, usize) -> bool,
 ) -> (usize, usize) {
     let at = |(conversation, answer): (usize, usize)| {
         recording.conversations[conversation].moves.get(answer)
     };
     let question = at(place).and_then(|one| one.equal);
-    let Some(all) = question.and_then(|(question, _)| recording.equal.get(&question)) else {
+    let equal =
+        question.and_then(|(question, _)| Some((question, recording.equal.get(&question)?)));
+    let Some((question, all)) = equal else {
         return place;
     };
-    let left = || all.iter().filter(|(own, answer)| !is_given(*own, *answer));
+    // Those before were given.
+    let begun = begun.entry(question).or_default();
+    let given = all[*begun..].iter();
+    *begun += given
+        .take_while(|(own, answer)| is_given(*own, *answer))
+        .count();
+    let left = || {
+        let rest = all[*begun..].iter();
+        rest.filter(|(own, answer)| !is_given(*own, *answer))
+    };
     let is_same = |place: &&(usize, usize)| {
         at(**place).is_some_and(|one| {
             one.asked_model == asked.model && one.parameters.as_ref() == Some(&asked.parameters)
@@ -221,27 +235,41 @@ fn conversation(recording: &Recording, asked: &Asked) -> Option<usize> {
             + u8::from(has_system && has_words) * 4
             + u8::from(has_tools) * 2
             + u8::from(holds);
-        // A side call has no tools; one with tools is none.
-        let fits = known.role != Role::Side || asked.tools.is_empty();
         // That neither has a system prompt says nothing alone.
         let only_silence = likeness == 4 && asked.system.is_none();
-        (fits && likeness > 0 && !only_silence).then_some(likeness)
+        (likeness > 0 && !only_silence).then_some(likeness)
     };
-    let all = 0..recording.conversations.len();
-    let likely = all.filter_map(|number| Some((likeness(number)?, number)));
-    let likely: Vec<(u8, usize)> = likely.collect();
-    let (most, _) = likely.iter().max()?;
-    let mut best = likely.iter().filter(|(likeness, _)| likeness == most);
-    let first = best.next().map(|(_, number)| *number);
-    let mut others = best.map(|(_, number)| *number).peekable();
-    if others.peek().is_none() {
-        return first;
+    // A side call has no tools; one with tools is none.
+    let fits = |number: usize| {
+        recording.conversations[number].role != Role::Side || asked.tools.is_empty()
+    };
+    let likely = |alike: &Alike| {
+        let first = alike.first().filter(|first| fits(*first))?;
+        likeness(first)
+    };
+    // The same opening is more than all else together.
+    let same = opening.and_then(|opening| recording.openings.get(opening));
+    let same = same
+        .into_iter()
+        .flatten()
+        .map(|place| &recording.alike[*place]);
+    let mut all: Vec<(u8, &Alike)> = same
+        .filter_map(|alike| Some((likely(alike)?, alike)))
+        .collect();
+    if all.is_empty() {
+        let others = recording.alike.iter();
+        all.extend(others.filter_map(|alike| Some((likely(alike)?, alike))));
     }
-    // Conversations that begin alike, such as those of a task that is given twice, are told apart by their turns.
-    let all = first.into_iter().chain(others);
-    let shared = all.map(|number| (shared_turns(recording, number, &asked.items), number));
-    let best = shared.max_by_key(|(shared, number)| (*shared, std::cmp::Reverse(*number)));
-    best.map(|(_, number)| number)
+    let most = all.iter().map(|(likeness, _)| *likeness).max()?;
+    all.retain(|(likeness, _)| *likeness == most);
+    if let [(_, alike)] = all.as_slice()
+        && alike.is_one()
+    {
+        return alike.first();
+    }
+    let turns = asked_turns(recording, &asked.items);
+    let nearest = all.iter().filter_map(|(_, alike)| alike.nearest(&turns));
+    nearest.max().map(|(_, number)| number.0)
 }
 
 /// Whether the tools of a request, under the names that they mean, are those of a conversation.

@@ -48,21 +48,24 @@ impl Player {
         unasked.extend(self.unmade_others(&state));
         let mut divergences: Vec<Divergence> = state.divergences.values().cloned().collect();
         let unmade = state.servers.unmade(&self.0.recording.mcp);
-        // Where the model asked for it and the code goes on, the code has made its result up.
-        let goes_on = |index: usize| {
-            let conversations = self.0.recording.conversations.iter().enumerate();
-            conversations.into_iter().any(|(number, own)| {
-                let place = own.moves.iter().position(|one| one.calls.contains(&index));
-                place.is_some_and(|place| state.given.contains_key(&(number, place + 1)))
-            })
-        };
+        // If the model asked for a call and the code goes on, the code has made the result up.
+        let mut went_on: HashSet<usize> = HashSet::new();
+        for (number, own) in self.0.recording.conversations.iter().enumerate() {
+            for (place, one) in own.moves.iter().enumerate() {
+                if state.given.contains_key(&(number, place + 1)) {
+                    went_on.extend(&one.calls);
+                }
+            }
+        }
+        let answers = self.0.recording.answers();
+        let goes_on = |index| went_on.contains(&index);
         for (server, call) in unmade.filter(|(_, call)| call.of_trace().is_none_or(goes_on)) {
             let message = format!(
                 "the code does not make the recorded call of `{}` of the server `{}`",
                 call.tool, server.name
             );
             let path = format!("servers[{}].{}", server.name, call.tool);
-            let of = (self.0.recording.answers(), self.0.recording.answers());
+            let of = (answers, answers);
             let found = Divergence::new(DivergenceKind::ToolCall, of, path, message);
             divergences.push(found.with_values(Some(call.args.clone()), None));
         }
@@ -70,7 +73,7 @@ impl Player {
             divergences,
             unasked,
             model_calls: state.asked,
-            recorded_calls: self.0.recording.answers(),
+            recorded_calls: answers,
         }
     }
 
@@ -88,13 +91,14 @@ impl Player {
         // Each that only reads is told once.
         let mut read = HashSet::new();
         unmade.retain(|one| !one.reads || read.insert(&one.request));
+        let answers = recording.answers();
         let unmade = unmade.into_iter().map(|one| {
             let message = format!(
                 "the code does not make the recorded request `{}`",
                 one.request
             );
             let path = format!("others[{}]", one.number);
-            let of = (recording.answers(), recording.answers());
+            let of = (answers, answers);
             Divergence::new(DivergenceKind::Unasked, of, path, message)
         });
         unmade.collect()

@@ -1,5 +1,6 @@
 //! Answers the requests of an endpoint from a recording.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Body;
@@ -80,7 +81,8 @@ impl Player {
         state.held.complete(protocol, recording, &mut asked);
         let is_first = state.asked == 0;
         state.asked += 1;
-        let is_given = |own, answer| state.given.contains_key(&(own, answer));
+        let State { given, begun, .. } = &mut *state;
+        let is_given = |own, answer| given.contains_key(&(own, answer));
         let found = place::of(recording, &asked, is_first, &is_given);
         let request = Request {
             incoming,
@@ -98,8 +100,13 @@ impl Player {
             let text = format!("no recorded conversation begins with `{opening}`");
             return state.beyond(recording, request, None, &text);
         };
-        let (conversation, answer) =
-            place::of_equal(recording, (conversation, answer), &request.asked, &is_given);
+        let (conversation, answer) = place::of_equal(
+            recording,
+            (conversation, answer),
+            &request.asked,
+            begun,
+            &is_given,
+        );
         let own = &recording.conversations[conversation];
         let Some(recorded) = own.moves.get(answer) else {
             if let (Some(failed), true) = (&own.failed, answer == own.moves.len()) {
@@ -220,10 +227,7 @@ impl Player {
         if let Some((path, message, recorded, played)) = reply.divergence {
             // It is told beside the model call that was made last.
             let call = state.observed.len();
-            let rank = state.observed.iter().map(|one| one.asked_at / 2).max();
-            let rank = rank
-                .and_then(|rank| usize::try_from(rank).ok())
-                .unwrap_or_default();
+            let rank = state.latest;
             let of = (call, self.0.recording.answers());
             let found = Divergence::new(DivergenceKind::ToolCall, of, path, message);
             state.add(rank, vec![found.with_values(recorded, played)]);
@@ -250,19 +254,21 @@ impl Inner {
     /// An answer as the client that asks can take it: calls have the names under which it offers the tools.
     fn said(&self, said: &Said, offered: &[Tool]) -> Said {
         let mut said = said.clone();
+        let mut named: HashMap<String, Vec<(Option<String>, &str)>> = HashMap::new();
+        let has_calls = said.calls().next().is_some();
+        for tool in offered.iter().filter(|_| has_calls) {
+            let (server, name) = self.recording.tool_name(&tool.name);
+            named.entry(name).or_default().push((server, &tool.name));
+        }
         for part in &mut said.parts {
             if let Part::Call(call) = part
                 && call.native.is_none()
             {
-                let own = (call.server.take(), call.name.clone());
-                let named: Vec<_> = offered
-                    .iter()
-                    .map(|tool| (self.recording.tool_name(&tool.name), &tool.name))
-                    .filter(|((_, name), _)| *name == own.1)
-                    .collect();
-                let exact = named.iter().find(|((server, _), _)| *server == own.0);
-                if let Some((_, wire)) = exact.or(named.first()) {
-                    call.name.clone_from(wire);
+                let server = call.server.take();
+                let same = named.get(&call.name).map_or(&[][..], Vec::as_slice);
+                let exact = same.iter().find(|(own, _)| *own == server);
+                if let Some((_, wire)) = exact.or(same.first()) {
+                    (*wire).clone_into(&mut call.name);
                 }
             }
         }

@@ -6,6 +6,7 @@ use std::fmt;
 use mcptest_trace::trace::{SCHEMA_VERSION, Trace};
 use serde_json::{Map, Value};
 
+use super::alike::Alike;
 use super::closing::Closing;
 use super::conversation::{Answer, CallPlace, Conversation, Role};
 use super::examples::began;
@@ -27,6 +28,12 @@ const FIRST: &str = "1.0";
 pub struct Recording {
     /// The agent's own conversation first.
     pub(super) conversations: Vec<Conversation>,
+    /// Conversations that begin alike.
+    pub(super) alike: Vec<Alike>,
+    /// Those by what opens them.
+    pub(super) openings: HashMap<String, Vec<usize>>,
+    /// How many answers of a model it holds.
+    answers: usize,
     /// The calls of the trace.
     pub(super) calls: Vec<RecordedCall>,
     /// Answers to what asks no model, by the digest of the request.
@@ -119,14 +126,27 @@ impl Recording {
             ..Self::default()
         };
         recording.main(cassette, &trace, field, tools);
+        let mut calls: HashMap<Option<&str>, Vec<usize>> = HashMap::new();
+        for (index, call) in trace.tool_calls.iter().enumerate() {
+            let agent = call.agent_id.as_deref();
+            calls.entry(agent).or_default().push(index);
+        }
         for (number, other) in list(field, "conversations").iter().enumerate() {
             match text(other, "role") {
-                Some("agent") => recording.other(other, &trace, Role::Agent, number),
-                Some("side") => recording.other(other, &trace, Role::Side, number),
+                Some("agent") => {
+                    let own = calls.get(&text(other, "name")).map(Vec::as_slice);
+                    recording.other(other, own.unwrap_or_default(), Role::Agent, number);
+                }
+                Some("side") => recording.other(other, &[], Role::Side, number),
                 _ => {}
             }
         }
-        if recording.answers() == 0 && recording.conversations[0].failed.is_none() {
+        recording.answers = recording
+            .conversations
+            .iter()
+            .map(|it| it.moves.len())
+            .sum();
+        if recording.answers == 0 && recording.conversations[0].failed.is_none() {
             return Err(RecordingError::NoAnswer);
         }
         recording.rank();
@@ -142,7 +162,7 @@ impl Recording {
     /// How many answers of a model it holds.
     #[must_use]
     pub fn answers(&self) -> usize {
-        self.conversations.iter().map(|it| it.moves.len()).sum()
+        self.answers
     }
 
     /// When the run was recorded, as RFC 3339 has it, where the recording says so.
@@ -214,15 +234,10 @@ impl Recording {
         });
     }
 
-    /// A conversation besides the agent's own.
-    fn other(&mut self, other: &Value, trace: &Trace, role: Role, number: usize) {
+    /// A conversation besides the agent's own, with its calls in the trace.
+    fn other(&mut self, other: &Value, calls: &[usize], role: Role, number: usize) {
         let name = named(other, "name");
-        let of_agent = |call: &usize| {
-            let agent = trace.tool_calls[*call].agent_id.as_deref();
-            role == Role::Agent && agent == name.as_deref()
-        };
-        let calls: Vec<usize> = (0..trace.tool_calls.len()).filter(of_agent).collect();
-        let mut calls = calls.into_iter();
+        let mut calls = calls.iter().copied();
         let tools = other.get("tools").filter(|tools| tools.is_array());
         let tools = tools.map(|tools| self.names.of_wire(offered(tools)));
         let mut told = Told {

@@ -1,12 +1,14 @@
 //! What played MCP servers answer.
 
+use std::borrow::Cow;
+
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use mcptest_trace::trace::{canonical_json, json_eq};
 use serde_json::{Value, json};
 
 use super::call_index;
-use super::servers::{RecordedAnswer, RecordedServer, ServerCall, ServersState, as_result};
+use super::servers::{RecordedServer, ServerCall, ServersState, as_result, without_meta};
 use super::texts::same;
 use crate::endpoint::Incoming;
 use crate::mcp::path_of;
@@ -116,30 +118,28 @@ pub(super) fn one(
         return Some(call(server, state, place, id, &message["params"]));
     }
     let params = without_meta(&message["params"]);
-    let fitting: Vec<&RecordedAnswer> = server
-        .answers
-        .iter()
-        .filter(|answer| answer.method == method)
-        .collect();
-    let exact: Vec<&RecordedAnswer> = fitting
-        .iter()
-        .copied()
-        .filter(|answer| json_eq(&without_meta(&answer.params), &params))
-        .collect();
+    let key = call_index::key(method, &params);
+    let exact = server.answer_index.like(&key, &params);
+    let exact = match exact {
+        Cow::Borrowed(_) => exact,
+        Cow::Owned(mut all) => {
+            all.retain(|place| {
+                let answer = &server.answers[*place];
+                answer.method == method && json_eq(&without_meta(&answer.params), &params)
+            });
+            Cow::Owned(all)
+        }
+    };
     // Who a client says that it is, is no matter of the server's answer.
     let fitting = match (exact.is_empty(), method) {
-        (true, "initialize" | "tools/list") if params.get("cursor").is_none() => fitting,
-        _ => exact,
+        (true, "initialize" | "tools/list") if params.get("cursor").is_none() => {
+            server.by_method.get(method).map_or(&[][..], Vec::as_slice)
+        }
+        _ => &exact,
     };
-    if !fitting.is_empty() {
-        let key = (place, method.to_owned(), canonical_json(&params));
-        let known = state.answers.iter().position(|(own, _)| *own == key);
-        let known = known.unwrap_or_else(|| {
-            state.answers.push((key, 0));
-            state.answers.len() - 1
-        });
-        let times = &mut state.answers[known].1;
-        let answer = fitting.get(*times).or(fitting.last())?;
+    if let Some(last) = fitting.last() {
+        let times = state.answers.entry((place, key)).or_default();
+        let answer = &server.answers[*fitting.get(*times).unwrap_or(last)];
         *times += 1;
         return Some((
             answered(id, answer.result.as_ref(), answer.error.as_ref()),
@@ -167,14 +167,6 @@ pub(super) fn one(
         }
     };
     Some((rpc::result(id, &result), None))
-}
-
-fn without_meta(params: &Value) -> Value {
-    let mut params = params.clone();
-    if let Some(params) = params.as_object_mut() {
-        params.remove("_meta");
-    }
-    params
 }
 
 fn answered(id: &Value, result: Option<&Value>, error: Option<&Value>) -> Value {
@@ -220,7 +212,10 @@ fn call(
         let result = call.result.as_ref().map(as_result);
         return (answered(id, result.as_ref(), call.error.as_ref()), None);
     }
-    let equal = like.iter().filter(|number| is_equal(number)).count();
+    let equal = match like {
+        Cow::Borrowed(same) => same.len(),
+        Cow::Owned(all) => all.iter().filter(|number| is_equal(number)).count(),
+    };
     let (words, recorded) = if equal > 0 {
         let times = mcptest_trace::text::counted(equal, "time");
         (

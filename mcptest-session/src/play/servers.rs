@@ -18,6 +18,9 @@ pub(super) struct RecordedServer {
     pub(super) seen: bool,
     /// What it was asked besides calls.
     pub(super) answers: Vec<RecordedAnswer>,
+    /// The answers by what they were asked, and by the method alone.
+    pub(super) answer_index: CallIndex,
+    pub(super) by_method: HashMap<String, Vec<usize>>,
     /// Its calls, in their order.
     pub(super) calls: Vec<ServerCall>,
     /// The calls by what they ask.
@@ -62,7 +65,7 @@ pub(super) struct ServersState {
     pub(super) given: HashSet<(usize, usize)>,
     /// How many of the calls that ask the same are given, by the place of the server and what they ask.
     pub(super) next: HashMap<(usize, String), usize>,
-    pub(super) answers: Vec<((usize, String, String), usize)>,
+    pub(super) answers: HashMap<(usize, String), usize>,
 }
 
 /// The servers of a recording.
@@ -124,19 +127,18 @@ pub(super) fn of(
         });
     }
     // Another recorder wrote down the calls alone, each with its server.
+    let of_session = list(field, "mcp").iter();
+    let of_session: HashSet<&str> = of_session
+        .filter_map(|one| one["server"].as_str())
+        .collect();
+    let mut places: HashMap<&str, usize> = HashMap::new();
     for (index, call) in trace.tool_calls.iter().enumerate() {
-        let known = list(field, "mcp")
-            .iter()
-            .any(|one| one["server"] == call.server.as_str());
-        if call.server.is_empty() || known {
+        let name = call.server.as_str();
+        if name.is_empty() || of_session.contains(name) {
             continue;
         }
-        let place = servers.iter().position(|server| server.name == call.server);
-        let place = place.unwrap_or_else(|| {
-            servers.push(RecordedServer {
-                name: call.server.clone(),
-                ..RecordedServer::default()
-            });
+        let place = *places.entry(name).or_insert_with(|| {
+            servers.push(RecordedServer::without_calls(name));
             servers.len() - 1
         });
         servers[place].calls.push(of_trace(index));
@@ -147,6 +149,15 @@ pub(super) fn of(
         server.index = CallIndex::of(
             calls.map(|call| (key(&call.tool, &call.arguments()), is_loose(&call.args))),
         );
+        let asked = server.answers.iter();
+        server.answer_index = CallIndex::of(asked.map(|answer| {
+            let params = without_meta(&answer.params);
+            (key(&answer.method, &params), is_loose(&params))
+        }));
+        for (place, answer) in server.answers.iter().enumerate() {
+            let same = server.by_method.entry(answer.method.clone()).or_default();
+            same.push(place);
+        }
     }
     servers
 }
@@ -170,8 +181,10 @@ fn listed(server: &RecordedServer, tools: Option<&[OfferedTool]>) -> Vec<Value> 
         })
         .collect();
     // What was called was there.
+    let names = listed.iter().filter_map(|tool| tool["name"].as_str());
+    let mut names: HashSet<String> = names.map(str::to_owned).collect();
     for call in &server.calls {
-        if !listed.iter().any(|tool| tool["name"] == call.tool.as_str()) {
+        if names.insert(call.tool.clone()) {
             listed.push(json!({ "name": call.tool, "inputSchema": { "type": "object" } }));
         }
     }
@@ -219,4 +232,13 @@ pub(super) fn as_result(result: &Value) -> Value {
         other => other.to_string(),
     };
     json!({ "content": [{ "type": "text", "text": text }] })
+}
+
+/// The parameters of a request without what says nothing to the server.
+pub(super) fn without_meta(params: &Value) -> Value {
+    let mut params = params.clone();
+    if let Some(params) = params.as_object_mut() {
+        params.remove("_meta");
+    }
+    params
 }

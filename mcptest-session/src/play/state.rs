@@ -12,7 +12,7 @@ use super::servers::ServersState;
 use crate::endpoint::{Incoming, error};
 use crate::exchange::{Asked, Said};
 use crate::protocol::Protocol;
-use crate::record::{Observed, Outcome};
+use crate::record::{Observed, Outcome, Pool};
 
 /// The most requests beyond a recording of which each is told.
 const MOST_BEYOND: usize = 20;
@@ -24,12 +24,18 @@ pub(super) const BEYOND: usize = usize::MAX / 4;
 pub(super) struct State {
     /// How often each answer was given.
     pub(super) given: HashMap<(usize, usize), usize>,
+    /// How many answers to a question that was answered several times are given, from the first one on.
+    pub(super) begun: HashMap<usize, usize>,
     /// How often each request of another kind was answered.
     pub(super) others: HashMap<String, usize>,
     /// By the order of the recorded answers, so that the order of parallel requests tells nothing.
     pub(super) divergences: BTreeMap<(usize, usize), Divergence>,
     pub(super) seen: HashSet<(DivergenceKind, Option<String>, String)>,
     pub(super) observed: Vec<Observed>,
+    /// Requests hold what earlier ones held.
+    pool: Pool,
+    /// The last place in the recording at which something was asked.
+    pub(super) latest: usize,
     pub(super) held: HeldRequests,
     /// How many model calls were made.
     pub(super) asked: usize,
@@ -91,7 +97,7 @@ impl State {
             status: 400,
             message: text.to_owned(),
         };
-        self.observed.push(request.observed(rank, outcome));
+        self.note(request, rank, outcome);
     }
 
     pub(super) fn observe(
@@ -105,7 +111,13 @@ impl State {
             said: said.clone(),
             broken: broken.map(str::to_owned),
         };
-        self.observed.push(request.observed(rank, outcome));
+        self.note(request, rank, outcome);
+    }
+
+    fn note(&mut self, request: Request<'_>, rank: usize, outcome: Outcome) {
+        self.latest = self.latest.max(rank);
+        let observed = request.observed(rank, outcome, &mut self.pool);
+        self.observed.push(observed);
     }
 }
 
@@ -118,7 +130,7 @@ pub(super) struct Request<'i> {
 }
 
 impl Request<'_> {
-    fn observed(self, rank: usize, outcome: Outcome) -> Observed {
+    fn observed(self, rank: usize, outcome: Outcome, pool: &mut Pool) -> Observed {
         // Not the clock says when, but the place in the recording: so parallel requests make the same run each time.
         let at = u64::try_from(rank)
             .unwrap_or(u64::MAX / 4)
@@ -129,7 +141,7 @@ impl Request<'_> {
             path: self.incoming.path.clone(),
             query: None,
             digest: String::new(),
-            asked: Some(self.asked.into()),
+            asked: Some(pool.shared(self.asked)),
             asked_at: at,
             ended_at: Some(at + 1),
             outcome,

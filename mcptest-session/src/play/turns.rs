@@ -107,17 +107,57 @@ pub(super) fn examples(own: &Conversation) -> impl Iterator<Item = Expected> {
     })
 }
 
-/// How many turns of a talk are those with which a conversation begins.
-pub(super) fn shared_turns(recording: &Recording, conversation: usize, items: &[Item]) -> usize {
-    let own = &recording.conversations[conversation];
+/// What tells a turn of the model from another.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct TurnSign {
+    pub(super) sign: u64,
+    /// The identifiers of its calls.
+    pub(super) ids: Vec<Option<String>>,
+}
+
+impl TurnSign {
+    /// Whether each of its calls has an identifier.
+    pub(super) fn has_ids(&self) -> bool {
+        self.ids.iter().all(Option::is_some)
+    }
+
+    /// Whether the provider gave each of its calls an identifier.
+    pub(super) fn has_given_ids(&self) -> bool {
+        let mut ids = self.ids.iter();
+        ids.all(|id| id.as_ref().is_some_and(|id| !is_numbered(id)))
+    }
+
+    fn of(spoken: &Spoken) -> Self {
+        let ids = spoken.calls.iter().map(|call| call.id.clone());
+        Self {
+            sign: spoken.sign(),
+            ids: ids.collect(),
+        }
+    }
+}
+
+/// The turns of a conversation.
+pub(super) fn known_turns(own: &Conversation) -> Vec<TurnSign> {
     let expected = examples(own).chain(answers(own, 0..own.moves.len()));
+    expected.map(|turn| TurnSign::of(&turn.spoken)).collect()
+}
+
+/// The turns of a talk.
+pub(super) fn asked_turns(recording: &Recording, items: &[Item]) -> Vec<TurnSign> {
     let turns = turns(recording, items);
-    let both = expected.zip(&turns).take_while(|(old, new)| {
-        let (old, new) = (&old.spoken, &new.spoken);
-        let calls = old.calls.iter().zip(&new.calls);
+    turns
+        .iter()
+        .map(|turn| TurnSign::of(&turn.spoken))
+        .collect()
+}
+
+/// How many turns of a talk are those with which a conversation begins.
+pub(super) fn shared_turns(known: &[TurnSign], asked: &[TurnSign]) -> usize {
+    let both = known.iter().zip(asked).take_while(|(old, new)| {
         let given = |id: &&String| !is_numbered(id);
-        let mut ids = calls.map(|(old, new)| old.id.as_ref().zip(new.id.as_ref().filter(given)));
-        old.sign() == new.sign() && ids.all(|ids| ids.is_none_or(|(old, new)| old == new))
+        let ids = old.ids.iter().zip(&new.ids);
+        let mut ids = ids.map(|(old, new)| old.as_ref().zip(new.as_ref().filter(given)));
+        old.sign == new.sign && ids.all(|ids| ids.is_none_or(|(old, new)| old == new))
     });
     both.count()
 }

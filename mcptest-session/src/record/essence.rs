@@ -20,32 +20,26 @@ pub(super) enum Essence {
     Turn(String, String),
 }
 
-impl Essence {
-    /// The identifier of a call or of a result.
-    pub(super) fn id(&self) -> Option<&str> {
-        match self {
-            Self::Call { id, .. } | Self::Result { id, .. } => id.as_deref(),
-            Self::User(_) | Self::Said(_) | Self::Turn(..) => None,
-        }
-    }
-
-    /// What happened, whichever identifier it had: its kind, and its words.
-    pub(super) fn without_id(&self) -> (u8, &str, &str) {
-        match self {
-            Self::User(text) => (0, "", text),
-            Self::Said(text) => (1, "", text),
-            Self::Call { what, .. } => (2, "", what),
-            Self::Result { value, .. } => (3, "", value),
-            Self::Turn(role, text) => (4, role, text),
-        }
-    }
-}
-
 /// The things that happened in a talk. What one answer says comes before its calls, as some formats have it.
 pub(super) fn of(items: &[impl Borrow<Item>]) -> Vec<Essence> {
     let mut all = Vec::new();
-    let mut items = items.iter().map(Borrow::borrow).peekable();
-    while let Some(item) = items.next() {
+    for piece in pieces(items) {
+        of_piece(piece, &mut all);
+    }
+    all
+}
+
+/// The pieces that a talk is read in: an item, or answers that stand one after the other. Some clients send an answer
+/// back as several messages.
+pub(super) fn pieces<I: Borrow<Item>>(items: &[I]) -> impl Iterator<Item = &[I]> {
+    let is_answer = |item: &I| matches!(item.borrow(), Item::Answer(_));
+    items.chunk_by(move |one, next| is_answer(one) && is_answer(next))
+}
+
+/// Adds the things that happened in a piece of a talk.
+pub(super) fn of_piece(piece: &[impl Borrow<Item>], all: &mut Vec<Essence>) {
+    let mut parts: Vec<&Part> = Vec::new();
+    for item in piece.iter().map(Borrow::borrow) {
         match item {
             Item::User(text) => all.push(Essence::User(text.trim().to_owned())),
             Item::Turn { role, text } => {
@@ -56,19 +50,38 @@ pub(super) fn of(items: &[impl Borrow<Item>]) -> Vec<Essence> {
                 value: canonical_json(&result.value),
             }),
             Item::Reference(id) => all.push(Essence::Said(id.clone())),
-            Item::Answer(parts) => {
-                let mut parts: Vec<&Part> = parts.iter().collect();
-                // Some clients send an answer back as several messages.
-                while let Some(Item::Answer(more)) =
-                    items.next_if(|next: &&Item| matches!(next, Item::Answer(_)))
-                {
-                    parts.extend(more);
-                }
-                answer(&parts, &mut all);
-            }
+            Item::Answer(own) => parts.extend(own),
         }
     }
-    all
+    answer(&parts, all);
+}
+
+/// How many things happened in the first items of a talk: in none of them, in the first one, in the first two, and so on.
+pub(super) fn lengths(items: &[impl Borrow<Item>]) -> Vec<usize> {
+    let mut lengths = vec![0];
+    let mut length = 0;
+    for piece in pieces(items) {
+        let mut has_text = false;
+        for item in piece {
+            let Item::Answer(parts) = item.borrow() else {
+                length += 1;
+                lengths.push(length);
+                continue;
+            };
+            for part in parts {
+                match part {
+                    Part::Text(text) | Part::Refusal(text) if !has_text => {
+                        has_text = !text.trim().is_empty();
+                        length += usize::from(has_text);
+                    }
+                    Part::Call(call) if call.native.is_none() => length += 1,
+                    _ => {}
+                }
+            }
+            lengths.push(length);
+        }
+    }
+    lengths
 }
 
 /// The same for talks that are the same, whichever program asks.

@@ -1,12 +1,11 @@
 //! The log of a session, and what never gets into it.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::observed::{Observed, Outcome};
 use super::question::{Pool, Question};
-use crate::exchange::{Asked, Call, Said};
+use crate::exchange::{Asked, Call};
 
 /// How often it is looked whether an answer has ended.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -14,8 +13,24 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// What went by in a session, in the order in which it was asked.
 #[derive(Debug, Clone, Default)]
 pub struct Log {
-    all: Arc<Mutex<Vec<Observed>>>,
+    all: Arc<Mutex<Noted>>,
     pool: Arc<Mutex<Pool>>,
+}
+
+/// The requests, and what is asked of them before each model call and each call at a server.
+#[derive(Debug, Clone, Default)]
+struct Noted {
+    requests: Vec<Observed>,
+    /// How many have no outcome.
+    open: usize,
+    /// The whole answers, in the order in which they came.
+    whole: Vec<usize>,
+    /// How many calls of tools the whole answers ask for.
+    tool_calls: u64,
+    /// The tokens that all answers took, as far as they tell it.
+    tokens: u64,
+    /// The last request whose answer tells its tokens, and the tokens.
+    last: (usize, u64),
 }
 
 impl Log {
@@ -25,26 +40,42 @@ impl Log {
         pool.shared(asked)
     }
 
-    /// Notes a request; its place is returned.
+    /// Notes a request that waits for its answer; its place is returned.
     pub(crate) fn begin(&self, observed: Observed) -> usize {
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        all.push(observed);
-        all.len() - 1
+        let mut all = self.noted();
+        all.requests.push(observed);
+        all.open += 1;
+        all.requests.len() - 1
     }
 
-    /// Notes what came of a request.
+    /// Notes what came of a request, once.
     pub(crate) fn end(&self, place: usize, ended_at: u64, gone: bool, outcome: Outcome) {
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(observed) = all.get_mut(place) {
-            observed.ended_at = Some(ended_at);
-            observed.gone = gone;
-            observed.outcome = outcome;
+        let mut all = self.noted();
+        let all = &mut *all;
+        let Some(observed) = all.requests.get_mut(place) else {
+            return;
+        };
+        all.open = all.open.saturating_sub(1);
+        if let Outcome::Said { said, broken } = &outcome {
+            if broken.is_none() {
+                all.whole.push(place);
+                all.tool_calls += said.calls().count() as u64;
+            }
+            if let Some(tokens) = said.tokens {
+                let taken = tokens.prompt.saturating_add(tokens.completion);
+                all.tokens = all.tokens.saturating_add(taken);
+                if place >= all.last.0 {
+                    all.last = (place, taken);
+                }
+            }
         }
+        observed.ended_at = Some(ended_at);
+        observed.gone = gone;
+        observed.outcome = outcome;
     }
 
     fn has_open(&self) -> bool {
-        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        all.iter().any(|one| one.outcome == Outcome::Open)
+        self.noted().open > 0
     }
 
     /// Waits until no request is open, at most so long.
@@ -58,52 +89,41 @@ impl Log {
         let _ = tokio::time::timeout(most, settles).await;
     }
 
-    /// The calls of answers that came since, in the order in which the answers came. `known` are the answers whose
-    /// calls were given before.
-    pub(crate) fn new_calls(&self, known: &mut BTreeSet<usize>) -> Vec<Call> {
-        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut new: Vec<(Option<u64>, usize, &Said)> = Vec::new();
-        for (place, one) in all.iter().enumerate() {
-            if let Outcome::Said { said, broken: None } = &one.outcome
-                && known.insert(place)
-            {
-                new.push((one.ended_at, place, said));
-            }
-        }
-        new.sort_by_key(|(ended_at, place, _)| (*ended_at, *place));
-        let calls = new.into_iter().flat_map(|(_, _, said)| said.calls());
-        calls.cloned().collect()
+    /// The calls of whole answers that came since, in the order in which the answers came. `known`: how many answers
+    /// had come before.
+    pub(crate) fn new_calls(&self, known: &mut usize) -> Vec<Call> {
+        let all = self.noted();
+        let came = all.whole.get(*known..).unwrap_or_default();
+        *known = all.whole.len();
+        let mut new = came.to_vec();
+        new.sort_by_key(|place| (all.requests[*place].ended_at, *place));
+        let calls = new
+            .into_iter()
+            .flat_map(|place| match &all.requests[place].outcome {
+                Outcome::Said { said, .. } => said.calls().cloned().collect(),
+                _ => Vec::new(),
+            });
+        calls.collect()
     }
 
     /// How many calls of tools the model asked for.
     pub(super) fn tool_calls(&self) -> u64 {
-        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        let said = all.iter().filter_map(|one| match &one.outcome {
-            Outcome::Said { said, broken: None } => Some(said.calls().count() as u64),
-            _ => None,
-        });
-        said.sum()
+        self.noted().tool_calls
     }
 
     /// The tokens that all answers took, and those of the last one; what no answer tells is not counted.
     pub(super) fn tokens(&self) -> (u64, u64) {
-        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        let taken = all.iter().filter_map(|one| match &one.outcome {
-            Outcome::Said { said, .. } => {
-                let tokens = said.tokens?;
-                Some(tokens.prompt.saturating_add(tokens.completion))
-            }
-            _ => None,
-        });
-        taken.fold((0, 0), |(sum, _), taken| {
-            (u64::saturating_add(sum, taken), taken)
-        })
+        let all = self.noted();
+        (all.tokens, all.last.1)
     }
 
     /// What went by till now.
     #[must_use]
     pub fn observed(&self) -> Vec<Observed> {
-        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        all.clone()
+        self.noted().requests.clone()
+    }
+
+    fn noted(&self) -> MutexGuard<'_, Noted> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,13 +4,13 @@
 //! one at the server came after the model was asked and before its result was told. Of several the one whose result
 //! the model was told goes first, then the earlier one.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::RangeInclusive;
 
 use mcptest_trace::trace::canonical_json;
 use serde_json::Value;
 
-use super::conversation::Conversation;
+use super::conversation::{Conversation, ModelCall};
 use super::options::Role;
 use super::payload::payload;
 use crate::exchange::{Call, Item};
@@ -41,60 +41,118 @@ impl McpCalls {
         }
         answers.sort_unstable();
         let mut of_model = HashMap::new();
-        let mut is_used = vec![false; seen.calls.len()];
+        if seen.calls.is_empty() {
+            return Self::default();
+        }
+        let mut left = Left::of(seen);
         for (_, index, place) in answers {
             let conversation = &conversations[index];
             let next = conversation.calls.get(place + 1);
             let window =
                 conversation.calls[place].asked_at..=next.map_or(u64::MAX, |next| next.asked_at);
+            let told = next.map(told).unwrap_or_default();
             for (number, call) in conversation.calls[place].said.calls().enumerate() {
-                let fits = |(other, seen): &(usize, &SeenCall)| {
-                    !is_used[*other] && window.contains(&seen.asked_at) && is_same(call, seen)
-                };
-                let fitting = || seen.calls.iter().enumerate().filter(fits);
-                let told = next.and_then(|next| told(&next.asked.items, call.id.as_deref()?));
-                let is_told = |(_, seen): &(usize, &SeenCall)| {
-                    told.zip(seen.result.as_ref())
-                        .is_some_and(|(told, result)| is_said(told, result))
-                };
-                let found = fitting().find(is_told).or_else(|| fitting().next());
-                if let Some((other, _)) = found {
-                    is_used[other] = true;
+                let told = call.id.as_deref().and_then(|id| told.get(id).copied());
+                if let Some(other) = left.take(call, &window, told) {
                     of_model.insert((index, place, number), other);
                 }
             }
         }
-        let unasked = is_used.iter().enumerate().filter(|(_, used)| !**used);
         Self {
             of_model,
-            unasked: unasked.map(|(call, _)| call).collect(),
+            unasked: left.places(),
         }
     }
 }
 
-fn is_same(call: &Call, seen: &SeenCall) -> bool {
-    // Clients leave out what is null, or write it out.
-    let plain = |args: &Value| match args {
-        Value::Object(map) => {
-            let members = map.iter().filter(|(_, value)| !value.is_null());
-            canonical_json(
-                &members
-                    .map(|(key, value)| (key.clone(), value.clone()))
-                    .collect(),
-            )
-        }
-        other => canonical_json(other),
-    };
-    is_name_of(&call.name, &seen.server, &seen.tool) && plain(&call.args) == plain(&seen.args)
+/// The calls at servers that are no call of the model yet.
+struct Left<'s> {
+    seen: &'s [SeenCall],
+    /// By their arguments.
+    by_args: HashMap<String, BTreeSet<usize>>,
+    /// For each call, when the latest of the calls till it came, and when the earliest of the calls from it on did:
+    /// calls that come at once may be noted in another order.
+    latest: Vec<u64>,
+    earliest: Vec<u64>,
 }
 
-/// What the model was told of a call.
-fn told<'t>(items: &'t [Arc<Item>], id: &str) -> Option<&'t Value> {
-    let mut items = items.iter().rev();
-    items.find_map(|item| match &**item {
-        Item::Result(result) if result.id.as_deref() == Some(id) => Some(&result.value),
+impl<'s> Left<'s> {
+    fn of(seen: &'s Seen) -> Self {
+        let seen = seen.calls.as_slice();
+        let mut by_args: HashMap<String, BTreeSet<usize>> = HashMap::new();
+        for (place, call) in seen.iter().enumerate() {
+            by_args.entry(plain(&call.args)).or_default().insert(place);
+        }
+        let latest = seen.iter().scan(0, |latest, call| {
+            *latest = call.asked_at.max(*latest);
+            Some(*latest)
+        });
+        let earliest = seen.iter().rev().scan(u64::MAX, |earliest, call| {
+            *earliest = call.asked_at.min(*earliest);
+            Some(*earliest)
+        });
+        let mut earliest: Vec<u64> = earliest.collect();
+        earliest.reverse();
+        Self {
+            seen,
+            by_args,
+            latest: latest.collect(),
+            earliest,
+        }
+    }
+
+    /// Takes the call at a server that a call of the model is. `told`: what the model was told of it.
+    fn take(
+        &mut self,
+        call: &Call,
+        window: &RangeInclusive<u64>,
+        told: Option<&Value>,
+    ) -> Option<usize> {
+        let alike = self.by_args.get_mut(&plain(&call.args))?;
+        let from = self.latest.partition_point(|at| at < window.start());
+        let to = self.earliest.partition_point(|at| at <= window.end());
+        let seen = self.seen;
+        let fits = |place: &usize| {
+            let seen = &seen[*place];
+            window.contains(&seen.asked_at) && is_name_of(&call.name, &seen.server, &seen.tool)
+        };
+        let fitting = || alike.range(from..to.max(from)).copied().filter(fits);
+        let is_told = |place: &usize| {
+            let both = told.zip(seen[*place].result.as_ref());
+            both.is_some_and(|(told, result)| is_said(told, result))
+        };
+        let found = told.and_then(|_| fitting().find(is_told));
+        let found = found.or_else(|| fitting().next())?;
+        alike.remove(&found);
+        Some(found)
+    }
+
+    /// The places of all of them.
+    fn places(self) -> Vec<usize> {
+        let mut places: Vec<usize> = self.by_args.into_values().flatten().collect();
+        places.sort_unstable();
+        places
+    }
+}
+
+/// Arguments as they are compared: clients leave out what is null, or write it out.
+fn plain(args: &Value) -> String {
+    let Value::Object(map) = args else {
+        return canonical_json(args);
+    };
+    let members = map.iter().filter(|(_, value)| !value.is_null());
+    let members = members.map(|(key, value)| (key.clone(), value.clone()));
+    canonical_json(&members.collect())
+}
+
+/// What the model was told of calls since the answer before, by their identifiers.
+fn told(call: &ModelCall) -> HashMap<&str, &Value> {
+    let new = call.asked.items.get(call.known..).unwrap_or_default();
+    let results = new.iter().filter_map(|item| match &**item {
+        Item::Result(result) => Some((result.id.as_deref()?, &result.value)),
         _ => None,
-    })
+    });
+    results.collect()
 }
 
 /// Whether what the model was told is what the server said, whatever a client writes around it.

@@ -1,6 +1,6 @@
 //! What went by at MCP servers, in the field `session`: what playing needs and the trace does not tell.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use mcptest_trace::text::counted;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use super::conversation::Conversation;
 use super::mcp_calls::McpCalls;
 use super::options::RunOptions;
 use super::writing::split_name;
-use crate::mcp::{Seen, SeenCall, variable_of};
+use crate::mcp::{NameIndex, Seen, SeenCall, variable_of};
 
 /// The servers, each with what it was asked besides calls, and its calls in their order. A call that the trace has is
 /// there by its index alone, unless its result is another than that which the model was told.
@@ -22,6 +22,11 @@ pub(super) fn of(
     if seen.servers.is_empty() {
         return None;
     }
+    let mut of_trace: HashMap<usize, (usize, bool)> = HashMap::new();
+    for (place, index, is_told) in in_trace {
+        of_trace.entry(*place).or_insert((*index, *is_told));
+    }
+    let unasked: HashSet<usize> = calls.unasked.iter().copied().collect();
     let servers = seen.servers.iter().map(|server| {
         let answers = seen
             .answers
@@ -42,22 +47,19 @@ pub(super) fn of(
         });
         let own = seen.calls.iter().enumerate();
         let own = own.filter(|(_, call)| call.server == *server);
-        let own = own.map(|(place, call)| {
-            let found = in_trace.iter().find(|(other, ..)| *other == place);
-            match found {
-                Some((_, index, true)) => json!({ "call_index": index }),
-                Some((_, index, false)) => {
-                    let mut written = whole(call);
-                    written["call_index"] = (*index).into();
-                    written
+        let own = own.map(|(place, call)| match of_trace.get(&place) {
+            Some((index, true)) => json!({ "call_index": index }),
+            Some((index, false)) => {
+                let mut written = whole(call);
+                written["call_index"] = (*index).into();
+                written
+            }
+            None => {
+                let mut written = whole(call);
+                if unasked.contains(&place) {
+                    written["unasked"] = true.into();
                 }
-                None => {
-                    let mut written = whole(call);
-                    if calls.unasked.contains(&place) {
-                        written["unasked"] = true.into();
-                    }
-                    written
-                }
+                written
             }
         });
         let mut written = json!({
@@ -81,26 +83,34 @@ pub(super) type WireNames = BTreeMap<String, BTreeMap<String, String>>;
 pub(super) fn wire_names(
     conversations: &[Conversation],
     options: &RunOptions,
+    known: &NameIndex,
     calls: &McpCalls,
 ) -> WireNames {
     let mut names = WireNames::new();
-    let mut add = |wire: &str, server: &str, tool: &str| {
-        if split_name(wire, &options.servers) != (Some(server), tool) {
-            let own = names.entry(server.to_owned()).or_default();
-            own.insert(wire.to_owned(), tool.to_owned());
-        }
+    let is_other = |wire: &str, (server, tool): &(&str, &str)| {
+        split_name(wire, &options.servers) != (Some(*server), *tool)
     };
+    let mut add = |wire: &str, (server, tool): (&str, &str)| {
+        let own = names.entry(server.to_owned()).or_default();
+        own.insert(wire.to_owned(), tool.to_owned());
+    };
+    // Each request offers the tools again.
+    let mut offered: HashMap<&str, Option<(&str, &str)>> = HashMap::new();
     for (index, conversation) in conversations.iter().enumerate() {
         for (place, call) in conversation.calls.iter().enumerate() {
             for tool in call.asked.tools.iter() {
-                if let Some((server, own)) = options.mcp.meant(&tool.name) {
-                    add(&tool.name, server, own);
+                let wire = tool.name.as_str();
+                let meant = || known.meant(wire).filter(|meant| is_other(wire, meant));
+                if let Some(meant) = *offered.entry(wire).or_insert_with(meant) {
+                    add(wire, meant);
                 }
             }
             for (number, made) in call.said.calls().enumerate() {
                 let seen = calls.of_model.get(&(index, place, number));
-                if let Some(seen) = seen.and_then(|seen| options.mcp.calls.get(*seen)) {
-                    add(&made.name, &seen.server, &seen.tool);
+                let seen = seen.and_then(|seen| options.mcp.calls.get(*seen));
+                let meant = seen.map(|seen| (seen.server.as_str(), seen.tool.as_str()));
+                if let Some(meant) = meant.filter(|meant| is_other(&made.name, meant)) {
+                    add(&made.name, meant);
                 }
             }
         }

@@ -2,14 +2,19 @@
 //!
 //! - `relay`: passes requests on, and answers back, byte for byte;
 //! - `observed`: what went by, decoded; `question`: a request as it is kept;
-//! - `conversation`: which requests belong together;
+//! - `conversation`: which requests belong together; `placing` finds that, `equal` the questions that were asked often,
+//!   both in `talks`;
 //! - `limits`: what a run may take;
 //! - `run`: conversations become a cassette; `mcp_calls`, `mcp_field`: with what went by at MCP servers.
 
+mod agent_names;
+mod beginnings;
 #[cfg(feature = "record")]
 mod compression;
 mod conversation;
+mod equal;
 mod essence;
+mod fragments;
 #[cfg(feature = "record")]
 mod limits;
 #[cfg(feature = "record")]
@@ -22,6 +27,7 @@ mod options;
 pub mod pairing;
 #[cfg(feature = "record")]
 mod passing;
+mod placing;
 #[cfg(any(feature = "play", feature = "record"))]
 mod query;
 mod question;
@@ -30,6 +36,7 @@ mod redacting;
 mod relay;
 mod run;
 mod session_field;
+mod talks;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "record")]
@@ -52,6 +59,8 @@ pub use observed::{Observed, Outcome, digest};
 pub use options::RunOptions;
 #[cfg(feature = "play")]
 pub(crate) use query::without_keys;
+#[cfg(feature = "play")]
+pub(crate) use question::Pool;
 pub use question::Question;
 pub use redacting::redact;
 #[cfg(feature = "record")]

@@ -3,21 +3,40 @@
 //! Identifiers repeat in the wild: a result belongs to the latest model call that made a call of its
 //! identifier, and among the calls of that model call to the first without a result.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// The calls of a run, and their results.
 #[derive(Debug, Default)]
 pub struct Pairing {
     /// How many model calls there were.
     steps: usize,
-    /// For each call, its model call and its result.
-    calls: Vec<(usize, Option<usize>)>,
-    /// The name of each, as the model saw it.
-    names: Vec<String>,
-    /// The calls of each identifier.
-    by_id: HashMap<String, Vec<usize>>,
+    calls: Vec<Made>,
+    /// The calls of each identifier that the last model call with the identifier made.
+    by_id: HashMap<String, OfId>,
+    /// The calls that the last model call with calls made, which wait for a result: by the name of the tool.
+    waiting: HashMap<String, BTreeSet<usize>>,
     /// Calls without an identifier since the last model call.
     nameless: Vec<usize>,
+}
+
+/// A call.
+#[derive(Debug)]
+struct Made {
+    /// Its model call.
+    step: usize,
+    id: Option<String>,
+    /// The name of the tool, as the model saw it.
+    name: String,
+    result: Option<usize>,
+}
+
+/// The calls of one model call that have one identifier.
+#[derive(Debug, Default)]
+struct OfId {
+    step: usize,
+    last: usize,
+    /// Those without a result.
+    open: BTreeSet<usize>,
 }
 
 impl Pairing {
@@ -30,51 +49,58 @@ impl Pairing {
     /// The next call is made.
     pub fn call(&mut self, id: Option<&str>, name: &str) {
         let call = self.calls.len();
-        self.names.push(name.to_owned());
-        self.calls.push((self.steps, None));
+        let step = self.steps;
+        if self.calls.last().is_some_and(|last| last.step != step) {
+            self.waiting.clear();
+        }
+        let waiting = self.waiting.entry(name.to_owned()).or_default();
+        waiting.insert(call);
         match id {
-            Some(id) => self.by_id.entry(id.to_owned()).or_default().push(call),
+            Some(id) => {
+                let own = self.by_id.entry(id.to_owned()).or_default();
+                if own.step != step {
+                    own.open.clear();
+                }
+                own.step = step;
+                own.last = call;
+                own.open.insert(call);
+            }
             None => self.nameless.push(call),
         }
+        self.calls.push(Made {
+            step,
+            id: id.map(str::to_owned),
+            name: name.to_owned(),
+            result: None,
+        });
     }
 
     /// The call that a result with this identifier answers.
     #[must_use]
     pub fn of(&self, id: &str) -> Option<usize> {
-        let calls = self.by_id.get(id)?;
-        let last = *calls.last()?;
-        let (step, _) = self.calls[last];
-        let is_open = |call: &&usize| self.calls[**call] == (step, None);
-        Some(calls.iter().find(is_open).copied().unwrap_or(last))
+        let own = self.by_id.get(id)?;
+        Some(own.open.first().copied().unwrap_or(own.last))
     }
 
     /// The call that the result of a tool answers: the only one of the last model call that waits and has
     /// the tool's name.
     #[must_use]
     pub fn by_name(&self, name: &str) -> Option<usize> {
-        let mut waiting = self.waiting(name);
-        waiting.next().filter(|_| waiting.next().is_none())
+        let waiting = self.waiting.get(name)?;
+        waiting.first().copied().filter(|_| waiting.len() == 1)
     }
 
     /// The same where results come in the order of the calls, as a provider takes those without identifiers: the
     /// first one.
     #[must_use]
     pub fn next_by_name(&self, name: &str) -> Option<usize> {
-        self.waiting(name).next()
-    }
-
-    fn waiting<'p>(&'p self, name: &'p str) -> impl Iterator<Item = usize> + 'p {
-        let last = self.calls.last().map(|(last, _)| *last);
-        let is_waiting = move |call: &usize| {
-            last.is_some_and(|last| self.calls[*call] == (last, None)) && self.names[*call] == name
-        };
-        (0..self.calls.len()).filter(is_waiting)
+        self.waiting.get(name)?.first().copied()
     }
 
     /// Whether a call is of a tool.
     #[must_use]
     pub fn is_of(&self, call: usize, name: &str) -> bool {
-        self.names[call] == name
+        self.calls[call].name == name
     }
 
     /// The calls without an identifier that wait for a result, of the last message.
@@ -87,26 +113,34 @@ impl Pairing {
 
     /// A call is answered by the result of this index.
     pub fn answered(&mut self, call: usize, result: usize) {
-        self.calls[call].1 = Some(result);
+        let made = &mut self.calls[call];
+        made.result = Some(result);
+        // An earlier call is in neither of the two.
+        if let Some(own) = made.id.as_ref().and_then(|id| self.by_id.get_mut(id)) {
+            own.open.remove(&call);
+        }
+        if let Some(waiting) = self.waiting.get_mut(&made.name) {
+            waiting.remove(&call);
+        }
     }
 
     /// The index of the result of a call.
     #[must_use]
     pub fn result_of(&self, call: usize) -> Option<usize> {
-        self.calls[call].1
+        self.calls[call].result
     }
 
     /// Whether the last call has no result.
     #[must_use]
     pub fn last_is_open(&self) -> bool {
-        self.calls
-            .last()
-            .is_some_and(|(_, result)| result.is_none())
+        self.calls.last().is_some_and(|last| last.result.is_none())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -147,5 +181,70 @@ mod tests {
         assert_eq!(pairing.nameless(), [2]);
         pairing.answered(2, 1);
         assert_eq!(pairing.by_name("find"), None);
+    }
+
+    /// The same by a look at all calls.
+    #[derive(Default)]
+    struct Plain {
+        step: usize,
+        calls: Vec<(usize, Option<String>, String, bool)>,
+    }
+
+    impl Plain {
+        fn of(&self, id: &str) -> Option<usize> {
+            let has_id = |at: &usize| self.calls[*at].1.as_deref() == Some(id);
+            let last = (0..self.calls.len()).rev().find(has_id)?;
+            let is_open = |at: &usize| {
+                let (step, .., is_open) = &self.calls[*at];
+                has_id(at) && *step == self.calls[last].0 && *is_open
+            };
+            (0..self.calls.len()).find(is_open).or(Some(last))
+        }
+
+        fn waiting(&self, name: &str) -> Vec<usize> {
+            let last = self.calls.last().map(|last| last.0);
+            let is_waiting = |at: &usize| {
+                let (step, _, own, is_open) = &self.calls[*at];
+                Some(*step) == last && own == name && *is_open
+            };
+            (0..self.calls.len()).filter(is_waiting).collect()
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_found_is_what_a_look_at_all_calls_finds(
+            events in proptest::collection::vec((0_usize..6, "[ab]?", "[fg]"), 0..40),
+        ) {
+            let (mut pairing, mut plain) = (Pairing::default(), Plain::default());
+            for (number, (event, id, name)) in events.iter().enumerate() {
+                let id = Some(id.as_str()).filter(|id| !id.is_empty());
+                match event {
+                    0 => {
+                        pairing.step();
+                        plain.step += 1;
+                    }
+                    1..=3 => {
+                        pairing.call(id, name);
+                        plain.calls.push((plain.step, id.map(str::to_owned), name.clone(), true));
+                    }
+                    _ if plain.calls.is_empty() => {}
+                    _ => {
+                        let call = number % plain.calls.len();
+                        pairing.answered(call, number);
+                        plain.calls[call].3 = false;
+                    }
+                }
+                for id in ["a", "b"] {
+                    prop_assert_eq!(pairing.of(id), plain.of(id));
+                }
+                for name in ["f", "g"] {
+                    let waiting = plain.waiting(name);
+                    prop_assert_eq!(pairing.next_by_name(name), waiting.first().copied());
+                    let only = waiting.first().copied().filter(|_| waiting.len() == 1);
+                    prop_assert_eq!(pairing.by_name(name), only);
+                }
+            }
+        }
     }
 }

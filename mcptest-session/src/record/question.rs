@@ -1,8 +1,8 @@
 //! Requests as they are kept. Each holds the whole talk before it, so what earlier ones held already is shared with them:
 //! a session holds as much as its run.
 
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -57,51 +57,67 @@ impl From<Asked> for Question {
 
 /// What requests of a session held, each thing once.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Pool {
+pub(crate) struct Pool {
     items: HashMap<u64, Vec<Arc<Item>>>,
-    systems: Vec<Arc<str>>,
-    tools: Vec<Arc<Vec<Tool>>>,
-    parameters: Vec<Arc<Map<String, Value>>>,
+    systems: HashSet<Arc<str>>,
+    tools: HashMap<u64, Vec<Arc<Vec<Tool>>>>,
+    parameters: HashMap<u64, Vec<Arc<Map<String, Value>>>>,
 }
 
 impl Pool {
     /// A request, with what earlier ones held shared.
-    pub(super) fn shared(&mut self, asked: Asked) -> Question {
+    pub(crate) fn shared(&mut self, asked: Asked) -> Question {
         let items = asked.items.into_iter().map(|item| self.item(item));
         Question {
             items: items.collect(),
             model: asked.model,
             system: asked.system.map(|system| self.system(system)),
-            tools: known(&mut self.tools, asked.tools),
+            tools: known(&mut self.tools, tools_sign(&asked.tools), asked.tools),
             previous: asked.previous,
             streamed: asked.streamed,
-            parameters: known(&mut self.parameters, asked.parameters),
+            parameters: known(
+                &mut self.parameters,
+                hash_of(&asked.parameters),
+                asked.parameters,
+            ),
         }
     }
 
     fn item(&mut self, item: Item) -> Arc<Item> {
-        known(self.items.entry(sign(&item)).or_default(), item)
+        known(&mut self.items, sign(&item), item)
     }
 
     fn system(&mut self, system: String) -> Arc<str> {
-        if let Some(known) = self.systems.iter().find(|known| ***known == *system) {
+        if let Some(known) = self.systems.get(&*system) {
             return Arc::clone(known);
         }
         let system: Arc<str> = system.into();
-        self.systems.push(Arc::clone(&system));
+        self.systems.insert(Arc::clone(&system));
         system
     }
 }
 
-/// The value among those that are known, or as a new one of them.
-fn known<T: PartialEq>(all: &mut Vec<Arc<T>>, value: T) -> Arc<T> {
-    // What was asked last is most likely to be asked again.
-    if let Some(known) = all.iter().rev().find(|known| ***known == value) {
+/// The value among those of its sign that are known, or as a new one of them.
+fn known<T: PartialEq>(all: &mut HashMap<u64, Vec<Arc<T>>>, sign: u64, value: T) -> Arc<T> {
+    let alike = all.entry(sign).or_default();
+    if let Some(known) = alike.iter().find(|known| ***known == value) {
         return Arc::clone(known);
     }
     let value = Arc::new(value);
-    all.push(Arc::clone(&value));
+    alike.push(Arc::clone(&value));
     value
+}
+
+fn hash_of(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The same for lists of tools that are the same; others rarely share one.
+fn tools_sign(tools: &[Tool]) -> u64 {
+    let each = |tool: &Tool| hash_of(&(&tool.name, &tool.description, &tool.schema, tool.strict));
+    hash_of(&tools.iter().map(each).collect::<Vec<u64>>())
 }
 
 /// The same for items that are the same; others rarely share one.

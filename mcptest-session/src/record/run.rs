@@ -7,6 +7,7 @@ use mcptest_trace::text::counted;
 use mcptest_trace::trace::SCHEMA_VERSION;
 use serde_json::{Map, Value, json};
 
+use super::agent_names::AgentNames;
 use super::conversation::{self, Calls, Changed, Conversation, ModelCall};
 use super::mcp_calls::McpCalls;
 use super::mcp_field;
@@ -15,6 +16,7 @@ use super::options::{Role, RunOptions, most_tokens};
 use super::session_field;
 use super::writing::Writing;
 use crate::exchange::{Item, Part, Stop};
+use crate::mcp::NameIndex;
 
 /// A run, and what is said of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -155,12 +157,12 @@ fn gone_on_with(conversations: &[Conversation], main: usize) -> usize {
 
 fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions) -> RecordedRun {
     let conversations = &calls.conversations;
-    let mut names = BTreeSet::new();
+    let mut names = AgentNames::of(&conversations[main]);
     let role = |(index, conversation): (usize, &Conversation)| {
         if index == main {
             Role::Main
         } else if conversation.has_tools() {
-            Role::Agent(name_of(conversation, &conversations[main], &mut names))
+            Role::Agent(names.name(conversation))
         } else {
             Role::Side
         }
@@ -169,7 +171,8 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
     let own = &conversations[main];
     let mut notes = notes_of(own, options);
     let mcp = McpCalls::of(conversations, &roles, &options.mcp);
-    let mut writing = Writing::new(options, &mcp);
+    let known = NameIndex::of(&options.mcp);
+    let mut writing = Writing::new(options, &known, &mcp);
     writing.write(conversations, &roles);
     let told = writing.told();
     notes.extend(mcp_field::notes(&options.mcp, &mcp, &told));
@@ -225,7 +228,7 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
     if options.said.len() > 1 {
         cassette["session"]["said"] = options.said.clone().into();
     }
-    let names = mcp_field::wire_names(conversations, options, &mcp);
+    let names = mcp_field::wire_names(conversations, options, &known, &mcp);
     if let Some(mcp) = mcp_field::of(&options.mcp, &mcp, &told, &names) {
         cassette["session"]["mcp"] = mcp;
     }
@@ -288,38 +291,6 @@ fn limits(parameters: &Value) -> Map<String, Value> {
         limits.insert("max_tokens".to_owned(), most.into());
     }
     limits
-}
-
-/// The name of a sub-agent: what the call that began it says, else a number.
-fn name_of(
-    conversation: &Conversation,
-    main: &Conversation,
-    names: &mut BTreeSet<String>,
-) -> String {
-    const KEYS: [&str; 5] = ["subagent_type", "agent_type", "agent_name", "agent", "name"];
-    let opening = conversation.opening().unwrap_or_default().trim();
-    let asks = |args: &Value| {
-        let mut texts = args.as_object().into_iter().flatten();
-        !opening.is_empty()
-            && texts.any(|(_, text)| {
-                text.as_str()
-                    .is_some_and(|text| !text.trim().is_empty() && opening.contains(text.trim()))
-            })
-    };
-    let calls = main.calls.iter().flat_map(|call| call.said.calls());
-    let mut found = calls.filter(|call| asks(&call.args)).map(|call| {
-        let said = KEYS.iter().find_map(|key| call.args.get(*key)?.as_str());
-        let said = said.map(str::trim).filter(|name| !name.is_empty());
-        said.unwrap_or(&call.name).to_owned()
-    });
-    let base = found.next().unwrap_or_else(|| "sub-agent".to_owned());
-    let mut name = base.clone();
-    let mut number = 2;
-    while !names.insert(name.clone()) {
-        name = format!("{base} {number}");
-        number += 1;
-    }
-    name
 }
 
 /// How the run stopped.

@@ -168,31 +168,25 @@ fn add_heard(conversation: &Conversation, answers: &mut [Value]) {
 /// Answers that stand in the first request, which no model gave here: how many there are, how many texts they hold, and
 /// the talk that they are, with results of their calls.
 fn examples(first: &ModelCall) -> Option<Value> {
-    let (mut texts, mut before) = (0, false);
-    let mut answers: Vec<Vec<&Part>> = Vec::new();
+    let (mut texts, mut count) = (0, 0);
     let mut talk: Vec<Value> = Vec::new();
-    let written = |answer: &[&Part]| json!({ "answer": answer });
-    for item in &first.asked.items {
-        if let Item::Answer(parts) = &**item {
-            let is_text = |part: &&Part| matches!(part, Part::Text(_) | Part::Refusal(_));
-            texts += parts.iter().filter(is_text).count();
-            if !before {
-                answers.push(Vec::new());
-                talk.push(Value::Null);
+    for piece in essence::pieces(&first.asked.items) {
+        match piece.first().map(|item| &**item) {
+            Some(Item::Answer(_)) => {
+                let parts = piece.iter().flat_map(|item| match &**item {
+                    Item::Answer(parts) => parts.as_slice(),
+                    _ => &[],
+                });
+                let is_text = |part: &&Part| matches!(part, Part::Text(_) | Part::Refusal(_));
+                texts += parts.clone().filter(is_text).count();
+                count += 1;
+                let own: Vec<&Part> = parts.filter(|part| !is_opaque(part)).collect();
+                talk.push(json!({ "answer": own }));
             }
-            before = true;
-            if let (Some(answer), Some(last)) = (answers.last_mut(), talk.last_mut()) {
-                answer.extend(parts.iter().filter(|part| !is_opaque(part)));
-                *last = written(answer);
-            }
-            continue;
-        }
-        before = false;
-        if let (Item::Result(result), false) = (&**item, answers.is_empty()) {
-            talk.push(json!({ "result": result }));
+            Some(Item::Result(result)) if count > 0 => talk.push(json!({ "result": result })),
+            _ => {}
         }
     }
-    let count = answers.len();
     (count > 0).then(|| json!({ "answers": count, "texts": texts, "talk": talk }))
 }
 

@@ -1,6 +1,7 @@
 //! What went by becomes a run.
 
 mod conversations;
+mod placing;
 mod runs;
 mod talks;
 

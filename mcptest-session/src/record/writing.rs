@@ -12,11 +12,14 @@ use super::mcp_calls::McpCalls;
 use super::options::{Role, RunOptions};
 use super::pairing::Pairing;
 use crate::exchange::{Call, Item, Part, Tool};
+use crate::mcp::NameIndex;
 use crate::protocol::blob;
 
 /// A run that is being written.
 pub(super) struct Writing<'o> {
     options: &'o RunOptions,
+    /// What clients call the tools of the servers.
+    known: &'o NameIndex,
     talk: Talk,
     calls: Vec<Value>,
     results: Vec<Value>,
@@ -49,9 +52,10 @@ enum Next<'c> {
 }
 
 impl<'o> Writing<'o> {
-    pub(super) fn new(options: &'o RunOptions, mcp: &'o McpCalls) -> Self {
+    pub(super) fn new(options: &'o RunOptions, known: &'o NameIndex, mcp: &'o McpCalls) -> Self {
         Self {
             options,
+            known,
             mcp,
             seen: Vec::new(),
             told: Vec::new(),
@@ -204,7 +208,7 @@ impl<'o> Writing<'o> {
     where
         'o: 'n,
     {
-        match self.options.mcp.meant(name) {
+        match self.known.meant(name) {
             Some((server, tool)) => (Some(server), tool),
             None => split_name(name, &self.options.servers),
         }

@@ -24,7 +24,8 @@ pub fn canonical_json(value: &Value) -> String {
 
 /// The value as [`canonical_json`] writes it, but one spelling for numbers of one value: `1` for `1.0`.
 /// Two values have the same exactly when they are [equal by value](json_eq).
-pub(crate) fn value_json(value: &Value) -> String {
+#[must_use]
+pub fn value_json(value: &Value) -> String {
     spelt(value, true)
 }
 

@@ -43,10 +43,12 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+#[doc(hidden)]
+pub use canonical::value_json;
 #[cfg(feature = "store")]
 pub(crate) use canonical::without_null;
 pub use canonical::{canonical_json, json_eq, pretty_json};
-pub(crate) use canonical::{each_scalar, each_text, value_json};
+pub(crate) use canonical::{each_scalar, each_text};
 pub use cassette::{Run, SCHEMA_VERSION, parse_run};
 pub use conversation::{
     Conversation, Outcome, PerTurn, Signals, StepTokens, StopReason, Tokens, Turn,

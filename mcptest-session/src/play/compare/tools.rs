@@ -1,13 +1,13 @@
 //! The tools that a request offers, beside those that were offered.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::{Value, json};
 
 use super::Comparison;
 use crate::exchange::Tool;
-use crate::play::offered::ToolName;
+use crate::play::offered::{OfferedTool, ToolName};
 use crate::play::texts::same;
 
 impl Comparison<'_> {
@@ -21,9 +21,8 @@ impl Comparison<'_> {
             .iter()
             .map(|tool| (self.recording.tool_name(&tool.name), tool))
             .collect();
-        // A server that one of the two does not name is no difference.
         let fits = |one: &ToolName, other: &ToolName| {
-            one.1 == other.1 && (one.0 == other.0 || one.0.is_none() || other.0.is_none())
+            one.1 == other.1 && same_server(one.0.as_ref(), other.0.as_ref())
         };
         let mut push = |name: &str, path: String, values: [Option<Value>; 2], message: String| {
             if !self.covered(DivergenceKind::Tools, name) {
@@ -34,8 +33,13 @@ impl Comparison<'_> {
                 );
             }
         };
+        let offered = by_name(live.iter().map(|(own, _)| own));
+        let of_name = |all: &HashMap<&str, Vec<&ToolName>>, name: &ToolName| {
+            let same = all.get(name.1.as_str());
+            same.is_some_and(|same| same.iter().any(|one| fits(one, name)))
+        };
         for name in recorded {
-            if !live.iter().any(|(own, _)| fits(own, name)) {
+            if !of_name(&offered, name) {
                 let name = &name.1;
                 push(
                     name,
@@ -44,6 +48,11 @@ impl Comparison<'_> {
                     format!("the tool `{name}` is no longer offered"),
                 );
             }
+        }
+        let recorded = by_name(recorded);
+        let mut known: HashMap<&str, Vec<&OfferedTool>> = HashMap::new();
+        for one in self.own().tools.iter().flatten() {
+            known.entry(&one.tool.name).or_default().push(one);
         }
         let mut seen = BTreeSet::new();
         for (own, tool) in &live {
@@ -57,7 +66,7 @@ impl Comparison<'_> {
                 );
                 continue;
             }
-            if !recorded.iter().any(|it| fits(it, own)) {
+            if !of_name(&recorded, own) {
                 push(
                     name,
                     format!("tools[{name}]"),
@@ -66,11 +75,9 @@ impl Comparison<'_> {
                 );
                 continue;
             }
-            let known = self.own().tools.iter().flatten();
-            let known = known
-                .clone()
-                .find(|it| fits(&(it.server.clone(), it.tool.name.clone()), own));
-            let Some(known) = known.map(|it| &it.tool) else {
+            let mut same = known.get(name.as_str()).into_iter().flatten();
+            let same = same.find(|it| same_server(it.server.as_ref(), own.0.as_ref()));
+            let Some(known) = same.map(|it| &it.tool) else {
                 continue;
             };
             for (key, old, new) in self.of_tool(own, known, tool) {
@@ -127,4 +134,19 @@ impl Comparison<'_> {
         keys.map(|key| (key, old.get(key).cloned(), new.get(key).cloned()))
             .collect()
     }
+}
+
+/// Whether two servers may be the same. A server that one of the two does not name is no difference.
+fn same_server(one: Option<&String>, other: Option<&String>) -> bool {
+    one == other || one.is_none() || other.is_none()
+}
+
+fn by_name<'t>(
+    tools: impl IntoIterator<Item = &'t ToolName>,
+) -> HashMap<&'t str, Vec<&'t ToolName>> {
+    let mut by_name: HashMap<&str, Vec<&ToolName>> = HashMap::new();
+    for tool in tools {
+        by_name.entry(&tool.1).or_default().push(tool);
+    }
+    by_name
 }

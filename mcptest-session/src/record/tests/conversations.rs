@@ -227,3 +227,20 @@ fn a_prompt_that_the_agent_wraps_is_found() {
         ["no conversation begins with the prompt: the first conversation is used"]
     );
 }
+
+#[test]
+fn an_answer_of_blanks_is_no_summary_of_what_was_said() {
+    let mut wire = Wire::default();
+    wire.chat(
+        &json!([system("Help."), user("Cancel 7.")]),
+        &says(&" ".repeat(50)),
+    );
+    wire.chat(
+        &json!([system("Help."), user("Write a title.")]),
+        &says("Cancelling"),
+    );
+    let run = wire.run(&options("Cancel 7."));
+    let conversations = run.cassette["session"]["conversations"].as_array().unwrap();
+    assert_eq!(conversations.len(), 2);
+    assert!(run.notes.is_empty(), "{:?}", run.notes);
+}

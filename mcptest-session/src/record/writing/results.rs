@@ -1,5 +1,7 @@
 //! Results of calls: what the model was told, and what an MCP server said.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use super::{Open, Writing};
@@ -101,7 +103,8 @@ impl<'o> Writing<'o> {
         // Of a call without a result nobody was told anything.
         let untold = self.seen.iter().enumerate();
         let untold = untold.filter_map(|(call, seen)| Some(((*seen)?, call, false)));
-        let untold = untold.filter(|(seen, ..)| self.told.iter().all(|(other, ..)| other != seen));
+        let is_told: HashSet<usize> = self.told.iter().map(|(seen, ..)| *seen).collect();
+        let untold = untold.filter(|(seen, ..)| !is_told.contains(seen));
         told.chain(untold).collect()
     }
 }

@@ -1,0 +1,164 @@
+//! Puts model calls, one after the other, into the conversations that they go on with. A call looks at the conversations
+//! that say the same as its request, and not at all others.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use super::beginnings::Beginnings;
+use super::conversation::{Changed, Conversation, ModelCall};
+use super::essence;
+use super::fragments::{Fragments, LONG};
+use super::talks::{Talk, Talks, Thing, is_answer};
+use crate::exchange::Part;
+
+/// The system prompt of a request.
+type System = Option<Arc<str>>;
+
+/// The conversations so far, and what finds them.
+#[derive(Debug, Default)]
+pub(super) struct Placing {
+    conversations: Vec<Conversation>,
+    open: Vec<Open>,
+    /// The talk of each conversation after its last answer.
+    after: Beginnings,
+    /// The conversations whose talk holds a call, and how often it does.
+    by_call: HashMap<Thing, BTreeMap<usize, usize>>,
+    /// The last conversation with a system prompt and an opening.
+    by_opening: HashMap<System, HashMap<String, usize>>,
+    /// Long texts that the model said, each with the conversations in which it did.
+    said: Fragments,
+}
+
+/// What is known of a conversation besides its calls.
+#[derive(Debug, Default)]
+struct Open {
+    /// The talk of its last request.
+    asked: Talk,
+    /// The system prompts of its requests.
+    systems: HashSet<System>,
+}
+
+impl Placing {
+    /// Puts a call into the conversation that it goes on with, or begins one.
+    pub(super) fn place(&mut self, mut call: ModelCall, talks: &mut Talks) {
+        let place = if call.forks {
+            None
+        } else if let Some((index, length)) = self.after.longest(call.talk, talks) {
+            call.known = items_of(&call, length);
+            Some(index)
+        } else {
+            let changed = self.changed(&call, talks);
+            if let Some(index) = changed {
+                call.changed = Some(if talks.goes_on(call.talk, self.open[index].asked) {
+                    Changed::LastAnswer
+                } else {
+                    Changed::Past
+                });
+                let last = call.asked.items.iter().rposition(is_answer);
+                call.known = last.map_or(call.asked.items.len(), |last| last + 1);
+            }
+            changed
+        };
+        let index = place.unwrap_or_else(|| {
+            self.conversations.push(Conversation::default());
+            self.open.push(Open::default());
+            self.open.len() - 1
+        });
+        self.push(index, call, talks);
+    }
+
+    /// The conversations, in the order in which they began.
+    pub(super) fn conversations(self) -> Vec<Conversation> {
+        self.conversations
+    }
+
+    fn push(&mut self, index: usize, call: ModelCall, talks: &mut Talks) {
+        let said = call.answered.then_some(call.said.parts.as_slice());
+        let after = match said {
+            Some(said) => talks.after(call.talk, &call.asked.items, said),
+            None => call.talk,
+        };
+        self.know_calls(index, after, talks);
+        self.after.put(index, after, talks);
+        self.open[index].asked = call.talk;
+        for part in said.unwrap_or_default() {
+            // A shorter text is in many texts by chance.
+            if let Part::Text(text) = part
+                && text.trim().len() >= LONG
+            {
+                self.said.add(text.trim(), index);
+            }
+        }
+        let system = call.asked.system.clone();
+        self.conversations[index].calls.push(call);
+        if self.open[index].systems.insert(system.clone())
+            && let Some(opening) = self.conversations[index].opening()
+        {
+            let last = self.by_opening.entry(system).or_default();
+            let last = last.entry(opening.to_owned()).or_insert(index);
+            *last = index.max(*last);
+        }
+    }
+
+    /// Notes which calls the talk of a conversation holds now.
+    fn know_calls(&mut self, index: usize, after: Talk, talks: &Talks) {
+        let before = self.after.talk(index);
+        let shared = talks.shared(before, after);
+        for call in talks.calls_since(before, shared) {
+            if let Some(holders) = self.by_call.get_mut(&call)
+                && let Some(times) = holders.get_mut(&index)
+            {
+                *times -= 1;
+                if *times == 0 {
+                    holders.remove(&index);
+                }
+            }
+        }
+        for call in talks.calls_since(after, shared) {
+            let holders = self.by_call.entry(call).or_default();
+            *holders.entry(index).or_default() += 1;
+        }
+    }
+
+    /// The last conversation with which a call goes on and whose past was changed.
+    fn changed(&self, call: &ModelCall, talks: &Talks) -> Option<usize> {
+        let asked = &call.asked;
+        let same_system = |index: &usize| self.open[*index].systems.contains(&asked.system);
+        let opening = asked.opening();
+        let same_opening = opening.filter(|_| asked.answers() > 0).and_then(|opening| {
+            let last = self.by_opening.get(&asked.system)?.get(opening)?;
+            Some(*last)
+        });
+        let calls = talks.calls_since(call.talk, Talk::EMPTY);
+        let shares_calls = calls.filter_map(|call| {
+            let mut holders = self.by_call.get(&call)?.keys().rev();
+            holders.find(|index| same_system(index)).copied()
+        });
+        // A summary of what was said before is what a client begins again with.
+        let said = opening.map(|text| self.said.standing_in(text));
+        let has_summary = said.into_iter().flatten().filter_map(|conversations| {
+            let mut conversations = conversations.iter().rev().copied();
+            conversations.find(same_system)
+        });
+        let all = shares_calls.chain(same_opening).chain(has_summary);
+        all.max()
+    }
+}
+
+/// How many items the first things of the talk of a call are.
+fn items_of(call: &ModelCall, length: usize) -> usize {
+    // What the provider holds is not gone through again.
+    let (held, things) = call.held;
+    let (held, length) = match length.checked_sub(things) {
+        Some(length) => (held, length),
+        None => (0, length),
+    };
+    let items = &call.asked.items[held..];
+    let lengths = essence::lengths(items);
+    let mut count = lengths.partition_point(|known| *known < length);
+    // An answer may be several messages.
+    while items.get(count).is_some_and(is_answer) && lengths.get(count + 1) == Some(&length) {
+        count += 1;
+    }
+    held + count
+}

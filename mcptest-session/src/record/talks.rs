@@ -1,0 +1,271 @@
+//! Talks as paths of a tree, whose nodes are the things that happen in them: talks that begin alike share their beginning,
+//! and a talk that goes on with another one adds only what is new.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
+
+use super::essence::{self, Essence};
+use crate::exchange::{Item, Part};
+use crate::protocol::is_numbered;
+
+/// A thing that happened in a talk. Equal things are equal numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Thing {
+    /// The kind of the thing and its words, whichever identifier it has.
+    words: usize,
+    id: Id,
+    is_call: bool,
+}
+
+/// The identifier of a thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Id {
+    /// The thing is neither a call nor a result.
+    NoCall,
+    /// The call or the result has none.
+    Missing,
+    /// This program numbered the call: the provider gave it no identifier.
+    Numbered(usize),
+    Given(usize),
+}
+
+impl Thing {
+    /// The identifier that the provider gave.
+    fn given_id(self) -> Option<usize> {
+        match self.id {
+            Id::Given(id) => Some(id),
+            Id::NoCall | Id::Missing | Id::Numbered(_) => None,
+        }
+    }
+}
+
+/// A talk: its last thing in the tree. Equal talks are equal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub(super) struct Talk(usize);
+
+impl Talk {
+    /// The talk in which nothing happened.
+    pub(super) const EMPTY: Self = Self(0);
+}
+
+/// What a talk is found by.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Mark {
+    /// The same for talks of the same words.
+    pub(super) words: u64,
+    /// The same for talks whose calls and results have the same identifiers.
+    pub(super) ids: u64,
+    /// Whether a call or a result has an identifier of the provider.
+    pub(super) has_given: bool,
+    /// Whether a call or a result has none.
+    pub(super) has_missing: bool,
+}
+
+/// The last thing of a talk.
+#[derive(Debug)]
+struct Node {
+    thing: Thing,
+    /// The talk before it.
+    before: Talk,
+    length: usize,
+    mark: Mark,
+}
+
+/// The talks of a session.
+#[derive(Debug, Default)]
+pub(super) struct Talks {
+    words: HashMap<Essence, usize>,
+    ids: HashMap<String, usize>,
+    /// The things of items that stand alone, by the place of the item. The item is kept, so that its place stays its own.
+    known: HashMap<*const Item, (Arc<Item>, Vec<Thing>)>,
+    /// The talk after the empty one has the number 1.
+    nodes: Vec<Node>,
+    next: HashMap<(Talk, Thing), Talk>,
+}
+
+impl Talks {
+    /// The talk of these items.
+    pub(super) fn of(&mut self, items: &[Arc<Item>]) -> Talk {
+        self.extended(Talk::EMPTY, items)
+    }
+
+    /// A talk with further items. An item that requests share is read once. An answer that goes on with the last one
+    /// needs both to be read together.
+    pub(super) fn extended(&mut self, mut talk: Talk, items: &[Arc<Item>]) -> Talk {
+        for piece in essence::pieces(items) {
+            let known = match piece {
+                [item] => self.known.get(&Arc::as_ptr(item)),
+                _ => None,
+            };
+            let things = match known {
+                Some((_, things)) => things.clone(),
+                None => self.read(piece),
+            };
+            for thing in &things {
+                talk = self.then(talk, *thing);
+            }
+            if let [item] = piece {
+                let kept = || (Arc::clone(item), things);
+                self.known.entry(Arc::as_ptr(item)).or_insert_with(kept);
+            }
+        }
+        talk
+    }
+
+    /// The talk of these items, and then of an answer.
+    pub(super) fn after(&mut self, talk: Talk, items: &[Arc<Item>], said: &[Part]) -> Talk {
+        let open = items.iter().rev().take_while(|item| is_answer(item));
+        let (before, open) = items.split_at(items.len() - open.count());
+        // The answer goes on with what stands last.
+        let mut talk = if open.is_empty() {
+            talk
+        } else {
+            self.of(before)
+        };
+        let answer = Arc::new(Item::Answer(said.to_vec()));
+        let piece: Vec<Arc<Item>> = open.iter().cloned().chain([answer]).collect();
+        for thing in self.read(&piece) {
+            talk = self.then(talk, thing);
+        }
+        talk
+    }
+
+    /// How many things happened in a talk.
+    pub(super) fn length(&self, talk: Talk) -> usize {
+        self.node(talk).map_or(0, |node| node.length)
+    }
+
+    pub(super) fn mark(&self, talk: Talk) -> Mark {
+        self.node(talk).map_or_else(Mark::default, |node| node.mark)
+    }
+
+    /// What a talk begins with: the whole talk first, the empty one last.
+    pub(super) fn beginnings(&self, talk: Talk) -> impl Iterator<Item = Talk> {
+        std::iter::successors(Some(talk), |talk| Some(self.node(*talk)?.before))
+    }
+
+    /// The calls of a talk after one that it begins with, the last one first.
+    pub(super) fn calls_since(&self, talk: Talk, before: Talk) -> impl Iterator<Item = Thing> {
+        let new = self
+            .beginnings(talk)
+            .take_while(move |talk| *talk != before);
+        let things = new.filter_map(|talk| Some(self.node(talk)?.thing));
+        things.filter(|thing| thing.is_call)
+    }
+
+    /// What two talks begin with, both.
+    pub(super) fn shared(&self, one: Talk, other: Talk) -> Talk {
+        let (mut one, mut other) = (one, other);
+        while one != other {
+            let (left, right) = (self.length(one), self.length(other));
+            if left >= right {
+                one = self.before(one);
+            }
+            if right >= left {
+                other = self.before(other);
+            }
+        }
+        one
+    }
+
+    /// Whether a talk begins with another one. Some providers give calls no identifiers, and some clients send calls
+    /// back without them: an identifier tells two calls apart if both have one.
+    pub(super) fn goes_on(&self, talk: Talk, before: Talk) -> bool {
+        let length = self.length(before);
+        let mut beginnings = self.beginnings(talk);
+        let same = beginnings.find(|talk| self.length(*talk) <= length);
+        let (mut now, mut then) = (same.unwrap_or_default(), before);
+        while now != then {
+            let (Some(one), Some(other)) = (self.node(now), self.node(then)) else {
+                return false;
+            };
+            let ids = one.thing.given_id().zip(other.thing.given_id());
+            let is_same = one.thing.words == other.thing.words
+                && one.mark.words == other.mark.words
+                && ids.is_none_or(|(now, then)| now == then);
+            if !is_same {
+                return false;
+            }
+            (now, then) = (one.before, other.before);
+        }
+        true
+    }
+
+    fn node(&self, talk: Talk) -> Option<&Node> {
+        self.nodes.get(talk.0.checked_sub(1)?)
+    }
+
+    fn before(&self, talk: Talk) -> Talk {
+        self.node(talk).map_or(Talk::EMPTY, |node| node.before)
+    }
+
+    /// A talk and then one thing.
+    fn then(&mut self, before: Talk, thing: Thing) -> Talk {
+        if let Some(known) = self.next.get(&(before, thing)) {
+            return *known;
+        }
+        let mut mark = self.mark(before);
+        mark.words = chained(mark.words, thing.words);
+        match thing.id {
+            Id::NoCall => {}
+            Id::Missing | Id::Numbered(_) => {
+                mark.ids = chained(mark.ids, 0);
+                mark.has_missing = true;
+            }
+            Id::Given(id) => {
+                mark.ids = chained(mark.ids, id + 1);
+                mark.has_given = true;
+            }
+        }
+        self.nodes.push(Node {
+            thing,
+            before,
+            length: self.length(before) + 1,
+            mark,
+        });
+        let talk = Talk(self.nodes.len());
+        self.next.insert((before, thing), talk);
+        talk
+    }
+
+    fn read(&mut self, piece: &[Arc<Item>]) -> Vec<Thing> {
+        let mut read = Vec::new();
+        essence::of_piece(piece, &mut read);
+        read.into_iter().map(|one| self.thing(one)).collect()
+    }
+
+    fn thing(&mut self, mut essence: Essence) -> Thing {
+        let is_call = matches!(essence, Essence::Call { .. });
+        let id = match &mut essence {
+            Essence::Call { id, .. } | Essence::Result { id, .. } => match id.take() {
+                Some(id) => {
+                    let is_numbered = is_numbered(&id);
+                    let next = self.ids.len();
+                    let number = *self.ids.entry(id).or_insert(next);
+                    if is_numbered {
+                        Id::Numbered(number)
+                    } else {
+                        Id::Given(number)
+                    }
+                }
+                None => Id::Missing,
+            },
+            Essence::User(_) | Essence::Said(_) | Essence::Turn(..) => Id::NoCall,
+        };
+        let next = self.words.len();
+        let words = *self.words.entry(essence).or_insert(next);
+        Thing { words, id, is_call }
+    }
+}
+
+/// The hash of what is hashed and one number more.
+fn chained(hash: u64, next: usize) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (hash, next).hash(&mut hasher);
+    hasher.finish()
+}
+
+pub(super) fn is_answer(item: &Arc<Item>) -> bool {
+    matches!(**item, Item::Answer(_))
+}

@@ -1,0 +1,395 @@
+//! Model calls find their conversations as a look at all conversations finds them.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::{Observed, Outcome};
+use crate::exchange::{Call, Item, Part, Said, ToolResult};
+use crate::protocol;
+use crate::record::Question;
+use crate::record::conversation::{Changed, Conversation, ModelCall, made};
+use crate::record::equal;
+use crate::record::essence::{self, Essence};
+use crate::record::placing::Placing;
+use crate::record::talks::Talks;
+
+/// A plain second implementation: each call is compared with all conversations, each answer with all later requests.
+mod plain {
+    use super::*;
+
+    fn without_id(one: &Essence) -> Essence {
+        let mut one = one.clone();
+        if let Essence::Call { id, .. } | Essence::Result { id, .. } = &mut one {
+            *id = None;
+        }
+        one
+    }
+
+    fn given_id(one: &Essence) -> Option<&str> {
+        match one {
+            Essence::Call { id, .. } | Essence::Result { id, .. } => {
+                id.as_deref().filter(|id| !protocol::is_numbered(id))
+            }
+            _ => None,
+        }
+    }
+
+    fn goes_on(talk: &[Essence], before: &[Essence]) -> bool {
+        let is_same = |(now, then): (&Essence, &Essence)| {
+            let ids = given_id(now).zip(given_id(then));
+            without_id(now) == without_id(then) && ids.is_none_or(|(now, then)| now == then)
+        };
+        talk.len() >= before.len() && talk.iter().zip(before).all(is_same)
+    }
+
+    fn after(call: &ModelCall) -> Vec<Essence> {
+        let answer = Arc::new(Item::Answer(call.said.parts.clone()));
+        let answer = call.answered.then_some(answer);
+        let talk: Vec<Arc<Item>> = call.asked.items.iter().cloned().chain(answer).collect();
+        essence::of(&talk)
+    }
+
+    pub(super) fn is_same_question(one: &ModelCall, other: &ModelCall) -> bool {
+        one.asked.system == other.asked.system
+            && essence::of(&one.asked.items) == essence::of(&other.asked.items)
+    }
+
+    pub(super) fn mark_equal(made: &mut [ModelCall]) {
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for place in (0..made.len()).filter(|place| made[*place].answered) {
+            let mut all = groups.iter_mut();
+            match all.find(|group| is_same_question(&made[group[0]], &made[place])) {
+                Some(group) => group.push(place),
+                None => groups.push(vec![place]),
+            }
+        }
+        groups.retain(|group| group.len() > 1);
+        for (group, places) in groups.iter().enumerate() {
+            let is_used = |place: &&usize| {
+                let after = after(&made[**place]);
+                let mut later = made.iter().skip(**place + 1);
+                later.any(|later| goes_on(&essence::of(&later.asked.items), &after))
+            };
+            let kept = places.iter().find(is_used).or(places.last()).copied();
+            for (number, place) in places.iter().enumerate() {
+                made[*place].equal = Some((group, number));
+                made[*place].forks = Some(*place) != kept;
+            }
+        }
+    }
+
+    pub(super) fn place(mut call: ModelCall, conversations: &mut Vec<Conversation>) {
+        let talk = essence::of(&call.asked.items);
+        let open = if call.forks {
+            &[][..]
+        } else {
+            &conversations[..]
+        };
+        let mut best: Option<(usize, usize)> = None;
+        for (index, conversation) in open.iter().enumerate() {
+            let before = after(conversation.calls.last().unwrap());
+            let is_longer = best.is_none_or(|(_, length)| before.len() > length);
+            if is_longer && goes_on(&talk, &before) {
+                best = Some((index, before.len()));
+            }
+        }
+        let place = if let Some((index, length)) = best {
+            call.known = items_of(&call.asked.items, length);
+            Some(index)
+        } else {
+            let changed = open.iter().rposition(|it| has_changed(it, &call, &talk));
+            if let Some(index) = changed {
+                let last = conversations[index].calls.last().unwrap();
+                let goes_back = goes_on(&talk, &essence::of(&last.asked.items));
+                call.changed = Some(if goes_back {
+                    Changed::LastAnswer
+                } else {
+                    Changed::Past
+                });
+                let is_answer = |item: &Arc<Item>| matches!(**item, Item::Answer(_));
+                let last = call.asked.items.iter().rposition(is_answer);
+                call.known = last.map_or(call.asked.items.len(), |last| last + 1);
+            }
+            changed
+        };
+        match place {
+            Some(index) => conversations[index].calls.push(call),
+            None => conversations.push(Conversation { calls: vec![call] }),
+        }
+    }
+
+    fn items_of(items: &[Arc<Item>], length: usize) -> usize {
+        let enough = |count: &usize| essence::of(&items[..*count]).len() >= length;
+        let mut count = (0..=items.len()).find(enough).unwrap_or(items.len());
+        while matches!(items.get(count).map(|item| &**item), Some(Item::Answer(_)))
+            && essence::of(&items[..=count]).len() == length
+        {
+            count += 1;
+        }
+        count
+    }
+
+    fn has_changed(conversation: &Conversation, call: &ModelCall, talk: &[Essence]) -> bool {
+        let mut calls = conversation.calls.iter();
+        if !calls.any(|earlier| earlier.asked.system == call.asked.system) {
+            return false;
+        }
+        let opening = call.asked.opening();
+        let before = after(conversation.calls.last().unwrap());
+        let is_call = |it: &&Essence| matches!(it, Essence::Call { .. });
+        let shares_calls = talk
+            .iter()
+            .filter(is_call)
+            .any(|call| before.contains(call));
+        let same_opening = opening.is_some() && opening == conversation.opening();
+        let mut said = conversation.calls.iter().flat_map(|call| &call.said.parts);
+        let has_summary = said.any(|part| match part {
+            Part::Text(text) => {
+                text.trim().len() >= 40 && opening.is_some_and(|it| it.contains(text.trim()))
+            }
+            _ => false,
+        });
+        same_opening && call.asked.answers() > 0 || shares_calls || has_summary
+    }
+}
+
+/// How the next request comes about.
+#[derive(Debug, Clone)]
+struct Step {
+    /// Which request before it goes on, if one does.
+    base: Option<usize>,
+    /// How the client changes what was said.
+    change: u8,
+    system: u8,
+    user: u8,
+    answer: u8,
+    id: u8,
+    fails: bool,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let parts = (
+        0_usize..8,
+        0_u8..10,
+        0_u8..6,
+        0_u8..7,
+        0_u8..8,
+        0_u8..5,
+        0_u8..12,
+    );
+    let step = parts.prop_map(|(base, change, system, user, answer, id, fails)| Step {
+        base: base.checked_sub(2),
+        change,
+        system,
+        user,
+        answer,
+        id,
+        fails: fails == 0,
+    });
+    proptest::collection::vec(step, 1..14)
+}
+
+const LONG: [&str; 2] = [
+    "The user wants order 7 cancelled; it was found and is not shipped.",
+    "   Long enough as it stands, and no text at all without its ends:   ",
+];
+
+fn user(number: u8) -> Item {
+    Item::User(match number {
+        0 => "Cancel 7.".to_owned(),
+        1 => "Cancel 8.".to_owned(),
+        2 => format!("So far: {} Go on.", LONG[0].trim()),
+        3 => format!("{} {}", LONG[0].trim(), LONG[1].trim()),
+        4 => " Cancel 7. ".to_owned(),
+        5 => String::new(),
+        _ => "Again.".to_owned(),
+    })
+}
+
+fn call(id: u8, name: &str) -> Part {
+    let id = match id {
+        0 => None,
+        1 => Some("gemini:find:0".to_owned()),
+        id => Some(format!("c{id}")),
+    };
+    Part::Call(Call {
+        id,
+        name: name.to_owned(),
+        args: json!({ "order": 7 }),
+        ..Call::default()
+    })
+}
+
+fn answer(step: &Step) -> Vec<Part> {
+    match step.answer {
+        0 => vec![Part::Text("Yes.".to_owned())],
+        1 => vec![Part::Text(LONG[0].to_owned())],
+        2 => vec![Part::Text(LONG[1].to_owned()), Part::Text(" ".repeat(50))],
+        3 => vec![
+            Part::Text("I ".to_owned()),
+            Part::Text("look.".to_owned()),
+            call(step.id, "find"),
+        ],
+        4 => vec![
+            call(step.id, "find"),
+            call(step.id.saturating_add(1), "find"),
+        ],
+        5 => Vec::new(),
+        _ => vec![call(step.id, "find")],
+    }
+}
+
+/// What a client sends of an answer, and the results of its calls.
+fn sent(parts: &[Part], change: u8) -> Vec<Arc<Item>> {
+    let mut parts = parts.to_vec();
+    for part in &mut parts {
+        match part {
+            Part::Call(call) if change == 1 => call.id = None,
+            Part::Text(text) if change == 2 => *text += "!",
+            _ => {}
+        }
+    }
+    let results = parts.iter().filter_map(|part| match part {
+        Part::Call(call) => Some(Item::Result(ToolResult {
+            id: call.id.clone(),
+            value: json!("done"),
+            ..ToolResult::default()
+        })),
+        _ => None,
+    });
+    let results: Vec<Item> = results.collect();
+    let answers = match change {
+        // It is left out.
+        3 => Vec::new(),
+        // It comes in pieces.
+        4 => parts
+            .into_iter()
+            .map(|part| Item::Answer(vec![part]))
+            .collect(),
+        _ => vec![Item::Answer(parts)],
+    };
+    answers.into_iter().chain(results).map(Arc::new).collect()
+}
+
+fn session(steps: &[Step]) -> Vec<Observed> {
+    let mut observed: Vec<Observed> = Vec::new();
+    for (number, step) in steps.iter().enumerate() {
+        let base = step
+            .base
+            .filter(|_| number > 0)
+            .map(|base| &observed[base % number]);
+        let mut items = Vec::new();
+        let mut previous = None;
+        if let Some(base) = base {
+            items.clone_from(&base.asked.as_ref().unwrap().items);
+            if let Outcome::Said { said, .. } = &base.outcome {
+                items.extend(sent(&said.parts, step.change));
+            }
+            match step.change {
+                // The past is cut off, or what is said is the same question again.
+                5 => drop(items.drain(..items.len() / 2)),
+                6 => items.clone_from(&base.asked.as_ref().unwrap().items),
+                // The provider holds it, with the answer or without.
+                7 | 8 => {
+                    if let Outcome::Said { said, .. } = &base.outcome {
+                        previous.clone_from(&said.id);
+                        items = sent(&said.parts, if step.change == 7 { 3 } else { 0 });
+                    }
+                }
+                _ => {}
+            }
+        }
+        if base.is_none() || step.user < 4 && step.change != 6 {
+            items.push(Arc::new(user(step.user)));
+        }
+        let system = ["Help.", "Check."].get(usize::from(step.system));
+        let asked = Question {
+            items,
+            system: system.map(|text| Arc::from(*text)),
+            previous,
+            ..Question::default()
+        };
+        let said = Said {
+            id: Some(format!("r{number}")),
+            parts: answer(step),
+            ..Said::default()
+        };
+        let failed = Outcome::Lost("it broke".to_owned());
+        let broken = None;
+        let at = 10 * number as u64;
+        observed.push(Observed {
+            protocol: Some(protocol::ALL[0]),
+            method: "POST".to_owned(),
+            path: "/v1/chat/completions".to_owned(),
+            query: None,
+            digest: String::new(),
+            asked: Some(asked),
+            asked_at: at,
+            ended_at: Some(at + 5),
+            outcome: if step.fails {
+                failed
+            } else {
+                Outcome::Said { said, broken }
+            },
+            gone: false,
+        });
+    }
+    observed
+}
+
+/// What is told of the calls of each conversation.
+fn shown(conversations: &[Conversation]) -> Vec<Vec<String>> {
+    let each = |call: &ModelCall| {
+        let ModelCall {
+            asked_at,
+            known,
+            changed,
+            equal,
+            forks,
+            ..
+        } = call;
+        format!("at {asked_at}, known {known}, {changed:?}, {equal:?}, forks {forks}")
+    };
+    let all = conversations.iter();
+    all.map(|it| it.calls.iter().map(each).collect()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn calls_are_placed_as_a_look_at_all_conversations_places_them(steps in steps()) {
+        let observed = session(&steps);
+        let mut talks = Talks::default();
+        let (_, mut made) = made(&observed, &mut talks);
+        for one in &made {
+            for other in &made {
+                let is_same = plain::is_same_question(one, other);
+                prop_assert_eq!(one.question() == other.question(), is_same);
+            }
+        }
+        let mut plainly = made.clone();
+        plain::mark_equal(&mut plainly);
+        let mut expected = Vec::new();
+        for call in plainly {
+            plain::place(call, &mut expected);
+        }
+        equal::mark(&mut made, &mut talks);
+        let mut placing = Placing::default();
+        for call in made {
+            placing.place(call, &mut talks);
+        }
+        prop_assert_eq!(shown(&placing.conversations()), shown(&expected));
+    }
+
+    #[test]
+    fn the_things_that_happened_are_counted_item_by_item(steps in steps()) {
+        for one in session(&steps) {
+            let items = one.asked.unwrap().items;
+            let plain: Vec<usize> = (0..=items.len()).map(|to| essence::of(&items[..to]).len()).collect();
+            prop_assert_eq!(essence::lengths(&items), plain);
+        }
+    }
+}
