@@ -1,5 +1,7 @@
 //! The calls of one sub-agent alone.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use super::{Conversation, ToolCall, Trace};
@@ -23,14 +25,10 @@ impl Trace {
     /// ```
     #[must_use]
     pub fn sub_agents(&self) -> Vec<&str> {
-        let mut agents: Vec<&str> = Vec::new();
+        let mut known = HashSet::new();
         let named = self.tool_calls.iter();
-        for agent in named.filter_map(|call| call.agent_id.as_deref()) {
-            if !agents.contains(&agent) {
-                agents.push(agent);
-            }
-        }
-        agents
+        let agents = named.filter_map(|call| call.agent_id.as_deref());
+        agents.filter(|agent| known.insert(*agent)).collect()
     }
 
     /// The calls of a sub-agent with their results, and nothing else: turns, tokens, times and the closing are

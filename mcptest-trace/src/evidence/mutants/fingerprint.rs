@@ -22,19 +22,16 @@ impl<'a> Fingerprints<'a> {
         let trace = &run.trace;
         let calls = trace.tool_calls.iter().enumerate();
         let calls = calls.map(|(place, call)| number_of_call(run, place, &call.name, &call.args));
+        let mut results: Vec<Vec<(bool, String)>> = vec![Vec::new(); trace.tool_calls.len()];
+        for result in &trace.tool_results {
+            if let Some(own) = results.get_mut(result.call_index) {
+                own.push((result.is_error, canonical_json(&result.result)));
+            }
+        }
         let mut seen = Self {
             run,
             calls: calls.collect(),
-            results: (0..trace.tool_calls.len())
-                .map(|call| {
-                    let own = trace
-                        .tool_results
-                        .iter()
-                        .filter(|result| result.call_index == call);
-                    let own = own.map(|result| (result.is_error, canonical_json(&result.result)));
-                    number(&own.collect::<Vec<_>>())
-                })
-                .collect(),
+            results: results.iter().map(number).collect(),
             known: BTreeSet::new(),
         };
         let original: Vec<usize> = (0..seen.calls.len()).collect();

@@ -1,6 +1,6 @@
 //! What a run knew when, and which reads mattered.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::trace::{Run, canonical_json};
 
@@ -47,6 +47,19 @@ impl CallFacts {
             }
         }
         let used: Vec<BTreeSet<&str>> = arguments.iter().map(|text| identifiers(text)).collect();
+        // The last call that uses each identifier.
+        let mut last_use: HashMap<&str, usize> = HashMap::new();
+        for (place, words) in used.iter().enumerate() {
+            last_use.extend(words.iter().map(|word| (*word, place)));
+        }
+        let what_of = |place: usize| {
+            let call = &trace.tool_calls[place];
+            (&call.name, &call.server, &arguments[place], &results[place])
+        };
+        let mut equal = HashMap::new();
+        for place in 0..arguments.len() {
+            *equal.entry(what_of(place)).or_insert(0) += 1;
+        }
         let closing = trace.closing().map(identifiers).unwrap_or_default();
         let mut known = identifiers(&run.user_prompt);
         known.extend(identifiers(&run.system_prompt));
@@ -61,16 +74,9 @@ impl CallFacts {
             let told = identifiers(&results[place]);
             let new: Vec<&str> = told.difference(&known).copied().collect();
             let later = |word: &&str| {
-                closing.contains(word) || used[place + 1..].iter().any(|used| used.contains(word))
+                closing.contains(word) || last_use.get(word).is_some_and(|last| *last > place)
             };
             let next = used.get(place + 1);
-            let twin = |other: usize| {
-                let (left, right) = (call, &trace.tool_calls[other]);
-                other != place
-                    && (&left.name, &left.server) == (&right.name, &right.server)
-                    && arguments[place] == arguments[other]
-                    && results[place] == results[other]
-            };
             calls.push(Self {
                 reads: tools.read_only.reads(&call.name),
                 succeeded: succeeded[place].is_some_and(|result| !result.is_error),
@@ -81,7 +87,7 @@ impl CallFacts {
                 } else {
                     Needed::Nowhere
                 },
-                has_twin: (0..arguments.len()).any(twin),
+                has_twin: equal[&what_of(place)] > 1,
             });
             known.extend(told);
         }

@@ -1,6 +1,8 @@
 //! The turns of the conversation that stand for calls and results: the k-th of a kind for the k-th
 //! call. Where their numbers disagree they are left alone.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::trace::Turn;
 
 /// What a turn stands for.
@@ -59,8 +61,9 @@ pub(super) fn is_permutation(order: &[usize], calls: usize) -> bool {
 /// the first time stands where it was, a copy where the call before it does.
 pub(super) fn anchors(order: &[usize]) -> Vec<usize> {
     let mut anchors: Vec<usize> = Vec::with_capacity(order.len());
-    for (place, call) in order.iter().enumerate() {
-        let copy = order[..place].contains(call);
+    let mut met = HashSet::new();
+    for call in order {
+        let copy = !met.insert(call);
         let anchor = match anchors.last() {
             Some(before) if copy => *before,
             _ => *call,
@@ -82,19 +85,28 @@ pub(super) fn reordered(turns: &[Placed], order: &[usize], calls: usize) -> Vec<
         }
         return from.into_iter().map(|place| turns[place].clone()).collect();
     }
-    let anchors = anchors(order);
-    let call_at = |place: usize| {
-        let of = |places: &Option<Vec<usize>>| places.as_ref()?.iter().position(|at| *at == place);
-        kinds.iter().find_map(of)
-    };
+    let mut call_at: HashMap<usize, usize> = HashMap::new();
+    for (call, place) in kinds
+        .iter()
+        .flatten()
+        .flat_map(|places| places.iter().enumerate())
+    {
+        call_at.insert(*place, call);
+    }
+    let left: HashSet<usize> = order.iter().copied().collect();
+    // The calls that stand after each call of the original.
+    let mut after: HashMap<usize, Vec<usize>> = HashMap::new();
+    for (call, anchor) in order.iter().zip(anchors(order)) {
+        after.entry(anchor).or_default().push(*call);
+    }
     let last_of = |call: usize| kinds.iter().flatten().map(|places| places[call]).max();
     let mut moved = Vec::with_capacity(turns.len() + 2);
     for (place, turn) in turns.iter().enumerate() {
-        let Some(call) = call_at(place) else {
+        let Some(call) = call_at.get(&place).copied() else {
             moved.push(turn.clone());
             continue;
         };
-        if order.contains(&call) {
+        if left.contains(&call) {
             moved.push(turn.clone());
         }
         if last_of(call) != Some(place) {
@@ -102,8 +114,8 @@ pub(super) fn reordered(turns: &[Placed], order: &[usize], calls: usize) -> Vec<
         }
         // The copies that stand after this call.
         let mut first = true;
-        for (copy, anchor) in order.iter().zip(&anchors) {
-            if *anchor != call || (*copy == call && std::mem::take(&mut first)) {
+        for copy in after.get(&call).into_iter().flatten() {
+            if *copy == call && std::mem::take(&mut first) {
                 continue;
             }
             moved.extend(

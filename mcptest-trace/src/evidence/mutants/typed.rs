@@ -21,9 +21,15 @@ pub(super) fn changed(before: &Trace, change: &Change) -> (Trace, Sources) {
     let results = (0..).zip(answered());
     let (results, answers): (Vec<usize>, Vec<usize>) = match (&order, change) {
         (Some(order), _) => {
+            let mut of_call: Vec<Vec<usize>> = vec![Vec::new(); all];
+            for (result, call) in results {
+                if let Some(own) = of_call.get_mut(call) {
+                    own.push(result);
+                }
+            }
             let moved = order.iter().enumerate().flat_map(|(place, call)| {
-                let own = results.clone().filter(move |(_, of)| of == call);
-                own.map(move |(result, _)| (result, place))
+                let own = of_call[*call].iter();
+                own.map(move |result| (*result, place))
             });
             moved.unzip()
         }
@@ -95,7 +101,9 @@ fn edit(trace: &mut Trace, change: &Change) {
 
 /// Moves the ranges of calls of the user turns; where calls only changed places they stay.
 fn move_bounds(conversation: &mut Conversation, anchors: &[usize]) {
-    let moved = |bound| anchors.iter().filter(|anchor| **anchor < bound).count();
+    let mut anchors = anchors.to_vec();
+    anchors.sort_unstable();
+    let moved = |bound| anchors.partition_point(|anchor| *anchor < bound);
     for turn in &mut conversation.per_turn {
         turn.calls = turn.calls.map(|(from, to)| (moved(from), moved(to)));
     }

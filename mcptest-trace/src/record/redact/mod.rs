@@ -308,13 +308,16 @@ impl Redactor {
         let old = std::mem::take(map);
         let untouched = |key: &String| matches!(self.redact_text(key), Cow::Borrowed(_));
         let kept: BTreeSet<String> = old.keys().filter(|key| untouched(key)).cloned().collect();
+        // The next number of each key that others became too.
+        let mut numbers: HashMap<String, usize> = HashMap::new();
         for (key, value) in old {
             let mut free = self.text_counted(&key, counts).into_owned();
             if free != key {
-                let (base, mut number) = (free.clone(), 2);
+                let base = free.clone();
+                let number = numbers.entry(base.clone()).or_insert(2);
                 while map.contains_key(&free) || kept.contains(&free) {
                     free = format!("{base} ({number})");
-                    number += 1;
+                    *number += 1;
                 }
             }
             map.insert(free, value);

@@ -1,5 +1,6 @@
 //! Many runs, of which one is in memory.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
@@ -117,9 +118,9 @@ impl Store {
         }
         if places.iter().any(|place| place.line.is_some()) {
             let bytes = disk::read(&self.lines)?.unwrap_or_default();
-            let goes = |line: usize| places.iter().any(|place| place.line == Some(line));
+            let gone: HashSet<usize> = places.iter().filter_map(|place| place.line).collect();
             let lines = bytes.split_inclusive(|byte| *byte == b'\n').enumerate();
-            let left = lines.filter(|(index, _)| !goes(index + 1));
+            let left = lines.filter(|(index, _)| !gone.contains(&(index + 1)));
             let left: Vec<u8> = left.flat_map(|(_, line)| line).copied().collect();
             if left.trim_ascii().is_empty() {
                 disk::remove(&self.lines)?;

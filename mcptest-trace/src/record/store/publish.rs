@@ -5,6 +5,7 @@
 //! ones are whole. `complete`: the staged runs are replacing the old ones, and whoever comes next
 //! goes on with it. `published`: they have, and the folder can be removed.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
@@ -144,10 +145,11 @@ impl Store {
         }
         // The new runs last before the old ones go.
         steps::sync_folder(&self.folder);
+        let surplus: HashSet<&str> = plan.surplus.iter().map(String::as_str).collect();
         for name in runs_in(&self.folder)? {
             // A name that is no Unicode is in the plan as it is shown.
             let shown = name.to_string_lossy();
-            if plan.surplus.iter().any(|old| *old == shown) {
+            if surplus.contains(&*shown) {
                 disk::remove(&self.folder.join(&name))?;
             }
         }
