@@ -3,6 +3,8 @@
 //! It asks for efficiency alone: a run that did less than the ideal is not wasteful. Pair it with
 //! `trajectory` to ask for the calls themselves.
 
+use std::collections::BTreeSet;
+
 use super::key::{Key, Keyed, Role};
 use super::table::GateEntry;
 use super::{Breach, EachRun, Input, Options, RunScore, Threshold};
@@ -71,16 +73,15 @@ impl EachRun for GoldenPath {
             format!("golden path: {}", truncate(&self.calls.join(" → "), 200)),
             "recorded:".to_owned(),
         ];
+        let marks = [
+            (&report.repeats_at, "repeats the call before"),
+            (&report.backtracks_at, "goes back to an earlier tool"),
+            (&report.off_path, "not on the golden path"),
+        ];
+        let marks = marks.map(|(places, mark)| (places.iter().collect::<BTreeSet<_>>(), mark));
         for (index, call) in run.trace.tool_calls.iter().enumerate() {
-            let marks = [
-                (&report.repeats_at, "repeats the call before"),
-                (&report.backtracks_at, "goes back to an earlier tool"),
-                (&report.off_path, "not on the golden path"),
-            ];
-            let marks = marks
-                .into_iter()
-                .filter(|(places, _)| places.contains(&index));
-            let marks: Vec<&str> = marks.map(|(_, mark)| mark).collect();
+            let marks = marks.iter().filter(|(places, _)| places.contains(&index));
+            let marks: Vec<&str> = marks.map(|(_, mark)| *mark).collect();
             let mark = if marks.is_empty() {
                 String::new()
             } else {

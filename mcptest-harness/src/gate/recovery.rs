@@ -1,5 +1,7 @@
 //! The `recovery` gate: did the agent cope with the injected faults?
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use mcptest_suite::Diagnostic;
 
 use super::block::Block;
@@ -232,16 +234,20 @@ fn described(fault: &Fault) -> String {
 
 /// Each call with what hit it.
 fn calls<'a>(run: &'a Run, report: &'a RecoveryReport) -> impl Iterator<Item = String> + 'a {
+    let mut hits = BTreeMap::new();
+    for hit in &report.hits {
+        hits.entry(hit.call_index).or_insert(hit);
+    }
+    let contradictions = report.contradictions.iter();
+    let contradictions: BTreeSet<usize> = contradictions.map(|found| found.call_index).collect();
+    let unplanned: BTreeSet<usize> = report.unplanned.iter().copied().collect();
     run.trace
         .tool_calls
         .iter()
         .enumerate()
-        .map(|(index, call)| {
-            let hit = report.hits.iter().find(|hit| hit.call_index == index);
-            let contradicts = report
-                .contradictions
-                .iter()
-                .any(|found| found.call_index == index);
+        .map(move |(index, call)| {
+            let hit = hits.get(&index);
+            let contradicts = contradictions.contains(&index);
             let mark = match hit {
                 Some(hit) => match hit.detected_after_ms {
                     Some(after) => format!(
@@ -254,7 +260,7 @@ fn calls<'a>(run: &'a Run, report: &'a RecoveryReport) -> impl Iterator<Item = S
                 None if contradicts => {
                     "   <- succeeded although the fault must have hit it".to_owned()
                 }
-                None if report.unplanned.contains(&index) => {
+                None if unplanned.contains(&index) => {
                     "   <- marked as hit, but not by a fault of this agent".to_owned()
                 }
                 None => String::new(),

@@ -2,6 +2,8 @@
 
 mod tools;
 
+use std::collections::BTreeSet;
+
 use mcptest_suite::model::{Segment, Target};
 use mcptest_suite::read::read_target;
 use mcptest_suite::{Diagnostic, Node, escape_line};
@@ -11,7 +13,7 @@ use super::block::Block;
 use super::form::Own;
 use super::key::{Key, Keyed};
 use super::table::GateEntry;
-use super::{Criterion, Input, Judgement, Options, named, scope};
+use super::{Criterion, Input, Judgement, Options, named, scope, wide};
 use crate::render::{Evidence, Finding};
 use crate::trace::{Trace, canonical_json};
 use tools::OfferedTools;
@@ -183,13 +185,13 @@ fn is_blank(value: Option<&Value>) -> bool {
 }
 
 /// Which calls' outcomes are blanked.
-enum BlankedOutcomes<'a> {
+enum BlankedOutcomes {
     All,
-    Of(Vec<&'a Value>),
+    Of(BTreeSet<u64>),
 }
 
-impl<'a> BlankedOutcomes<'a> {
-    fn of(envelope: &'a Value) -> Self {
+impl BlankedOutcomes {
+    fn of(envelope: &Value) -> Self {
         let results = envelope.get("tool_results");
         if is_blank(results) {
             return Self::All;
@@ -198,7 +200,7 @@ impl<'a> BlankedOutcomes<'a> {
         let blanked = results.filter(|result| is_blank(result.get("is_error")));
         Self::Of(
             blanked
-                .filter_map(|result| result.get("call_index"))
+                .filter_map(|result| result.get("call_index")?.as_u64())
                 .collect(),
         )
     }
@@ -206,7 +208,7 @@ impl<'a> BlankedOutcomes<'a> {
     fn is_blank(&self, call: usize) -> bool {
         match self {
             Self::All => true,
-            Self::Of(calls) => calls.iter().any(|index| **index == call),
+            Self::Of(calls) => calls.contains(&wide(call)),
         }
     }
 }

@@ -1,7 +1,9 @@
 //! A plan beside the calls that were made.
 
+use std::collections::BTreeSet;
+
 use super::{Plan, allows_no_surplus};
-use crate::eval::{ArgsShape, MatchMode, Mismatch, Over, TrajectoryReport};
+use crate::eval::{ArgsShape, MatchMode, Over, TrajectoryReport};
 use crate::text::{short_json, spell, truncate, truncate_lines, unseen_in};
 use crate::trace::{Run, canonical_json};
 
@@ -9,12 +11,10 @@ use crate::trace::{Run, canonical_json};
 /// called and is not allowed, `·` was called and may be; the first divergence is marked.
 pub(super) fn side_by_side(plan: &Plan, run: &Run, report: &TrajectoryReport) -> String {
     let surplus_allowed = !allows_no_surplus(plan.mode);
-    let may_be_made = |call: usize| {
-        let of_it = |mismatch: &Mismatch| {
-            mismatch.expected_index.is_none() && mismatch.recorded_index == Some(call)
-        };
-        surplus_allowed && !report.mismatches.iter().any(of_it)
-    };
+    let surplus = report.mismatches.iter();
+    let surplus = surplus.filter(|mismatch| mismatch.expected_index.is_none());
+    let surplus: BTreeSet<usize> = surplus.filter_map(|it| it.recorded_index).collect();
+    let may_be_made = |call: usize| surplus_allowed && !surplus.contains(&call);
     let missing_allowed = plan.mode == MatchMode::Subset;
     let look_alike = look_alike(plan, run, report);
     let mut marked = false;
@@ -57,7 +57,7 @@ fn look_alike(
     plan: &Plan,
     run: &Run,
     report: &TrajectoryReport,
-) -> Vec<(Option<usize>, Option<usize>)> {
+) -> BTreeSet<(Option<usize>, Option<usize>)> {
     let expected = || report.alignment.iter().filter(|pair| pair.1.is_none());
     let recorded = || report.alignment.iter().filter(|pair| pair.0.is_none());
     let looks_alike = |one: usize, other: usize| match &plan.calls[one].args {
