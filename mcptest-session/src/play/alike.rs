@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use super::turns::{TurnSign, shared_turns};
+use super::turn_sign::{TurnSign, shared_turns};
 
 /// Conversations with the same opening, system prompt, tools and role.
 #[derive(Debug, Clone, Default)]

@@ -42,6 +42,7 @@ mod talk;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod turn_sign;
 mod turns;
 mod wire;
 

@@ -6,8 +6,8 @@ use std::ops::Range;
 use super::conversation::Conversation;
 use super::recording::Recording;
 use super::spoken::Spoken;
+use super::turn_sign::TurnSign;
 use crate::exchange::Item;
-use crate::protocol::is_numbered;
 
 /// A turn that the model is known to have taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,35 +107,6 @@ pub(super) fn examples(own: &Conversation) -> impl Iterator<Item = Expected> {
     })
 }
 
-/// What tells a turn of the model from another.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct TurnSign {
-    pub(super) sign: u64,
-    /// The identifiers of its calls.
-    pub(super) ids: Vec<Option<String>>,
-}
-
-impl TurnSign {
-    /// Whether each of its calls has an identifier.
-    pub(super) fn has_ids(&self) -> bool {
-        self.ids.iter().all(Option::is_some)
-    }
-
-    /// Whether the provider gave each of its calls an identifier.
-    pub(super) fn has_given_ids(&self) -> bool {
-        let mut ids = self.ids.iter();
-        ids.all(|id| id.as_ref().is_some_and(|id| !is_numbered(id)))
-    }
-
-    fn of(spoken: &Spoken) -> Self {
-        let ids = spoken.calls.iter().map(|call| call.id.clone());
-        Self {
-            sign: spoken.sign(),
-            ids: ids.collect(),
-        }
-    }
-}
-
 /// The turns of a conversation.
 pub(super) fn known_turns(own: &Conversation) -> Vec<TurnSign> {
     let expected = examples(own).chain(answers(own, 0..own.moves.len()));
@@ -149,17 +120,6 @@ pub(super) fn asked_turns(recording: &Recording, items: &[Item]) -> Vec<TurnSign
         .iter()
         .map(|turn| TurnSign::of(&turn.spoken))
         .collect()
-}
-
-/// How many turns of a talk are those with which a conversation begins.
-pub(super) fn shared_turns(known: &[TurnSign], asked: &[TurnSign]) -> usize {
-    let both = known.iter().zip(asked).take_while(|(old, new)| {
-        let given = |id: &&String| !is_numbered(id);
-        let ids = old.ids.iter().zip(&new.ids);
-        let mut ids = ids.map(|(old, new)| old.as_ref().zip(new.as_ref().filter(given)));
-        old.sign == new.sign && ids.all(|ids| ids.is_none_or(|(old, new)| old == new))
-    });
-    both.count()
 }
 
 /// Which turn stands at the place of which expected one. Where the talk has more turns or fewer, turns are skipped till

@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::equal;
 use super::observed::{Observed, Outcome};
-use super::placing::Placing;
 use super::question::Question;
 use super::talks::{Talk, Talks, is_answer};
 use crate::exchange::{Item, Said, Tool};
@@ -97,19 +95,6 @@ pub(super) struct Calls {
     pub(super) failed: Vec<String>,
     /// Answers that cannot be read: the run is not known.
     pub(super) unreadable: Vec<String>,
-}
-
-/// Sorts what went by.
-pub(super) fn sorted(observed: &[Observed]) -> Calls {
-    let mut talks = Talks::default();
-    let (mut calls, mut made) = made(observed, &mut talks);
-    equal::mark(&mut made, &mut talks);
-    let mut placing = Placing::default();
-    for call in made {
-        placing.place(call, &mut talks);
-    }
-    calls.conversations = placing.conversations();
-    calls
 }
 
 /// The model calls that were made, in their order; and what came to nothing.

@@ -5,14 +5,29 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::beginnings::Beginnings;
-use super::conversation::{Changed, Conversation, ModelCall};
+use super::conversation::{Calls, Changed, Conversation, ModelCall, made};
+use super::equal;
 use super::essence;
 use super::fragments::{Fragments, LONG};
+use super::observed::Observed;
 use super::talks::{Talk, Talks, Thing, is_answer};
 use crate::exchange::Part;
 
 /// The system prompt of a request.
 type System = Option<Arc<str>>;
+
+/// Sorts what went by.
+pub(super) fn sorted(observed: &[Observed]) -> Calls {
+    let mut talks = Talks::default();
+    let (mut calls, mut made) = made(observed, &mut talks);
+    equal::mark(&mut made, &mut talks);
+    let mut placing = Placing::default();
+    for call in made {
+        placing.place(call, &mut talks);
+    }
+    calls.conversations = placing.conversations();
+    calls
+}
 
 /// The conversations so far, and what finds them.
 #[derive(Debug, Default)]

@@ -8,11 +8,12 @@ use mcptest_trace::trace::SCHEMA_VERSION;
 use serde_json::{Map, Value, json};
 
 use super::agent_names::AgentNames;
-use super::conversation::{self, Calls, Changed, Conversation, ModelCall};
+use super::conversation::{Calls, Changed, Conversation, ModelCall};
 use super::mcp_calls::McpCalls;
 use super::mcp_field;
 use super::observed::Observed;
 use super::options::{Role, RunOptions, most_tokens};
+use super::placing::sorted;
 use super::session_field;
 use super::writing::Writing;
 use crate::exchange::{Item, Part, Stop};
@@ -84,7 +85,7 @@ impl RecordedRun {
     ///
     /// No model was asked, none answered, or an answer cannot be read.
     pub fn of(observed: &[Observed], options: &RunOptions) -> Result<Self, RunError> {
-        let calls = conversation::sorted(observed);
+        let calls = sorted(observed);
         if !calls.unreadable.is_empty() {
             return Err(RunError::Unreadable(calls.unreadable));
         }
