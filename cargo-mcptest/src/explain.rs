@@ -1,5 +1,7 @@
 //! `cargo mcptest explain`: every number of some cases, and what it was made of.
 
+use std::collections::HashMap;
+
 use mcptest::judge::PackageCase;
 use mcptest::result::{Bound, CaseResult};
 use mcptest_suite::escape;
@@ -39,8 +41,9 @@ impl Explain {
             writeln!(output.err, "note: {}", escape(note))?;
         }
         let all = verdicts.opened.suites.cases();
+        let known: HashMap<_, _> = all.iter().rev().map(|case| (case.name(), case)).collect();
         let made_of = |case: &CaseResult| {
-            let found = all.iter().find(|known| known.name() == case.case);
+            let found = known.get(case.case.as_str()).copied();
             let found = found.filter(|case| case.left_out().is_none());
             found.map(PackageCase::explain).unwrap_or_default()
         };

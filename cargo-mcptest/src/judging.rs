@@ -1,6 +1,7 @@
 //! The verdicts that a command is about: judged in this process, by the package's own tests, or read
 //! from a folder of results.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -306,17 +307,13 @@ impl FolderVerdicts {
         let failures = opened.suites.failures();
         // A check in Rust is a case below an agent, and which there are only the package's tests know.
         let is_gate = |name: &str| mcptest::gates().iter().any(|gate| gate.kind.name() == name);
+        let agents: HashSet<_> = known.iter().filter_map(judge::PackageCase::agent).collect();
+        let failures = failures.iter().map(|failure| failure.case.clone());
+        let names = known.iter().map(|case| case.name().into());
+        let names: HashSet<String> = names.chain(failures).collect();
         let has = |name: &str| {
             let (agent, last) = name.rsplit_once("::").unwrap_or_default();
-            let is_check = || {
-                known
-                    .iter()
-                    .any(|case| case.agent().as_deref() == Some(agent))
-                    && !is_gate(last)
-            };
-            known.iter().any(|case| case.name() == name)
-                || failures.iter().any(|failure| failure.case == name)
-                || is_check()
+            names.contains(name) || agents.contains(agent) && !is_gate(last)
         };
         for case in results.retain(package, has) {
             notes.push(format!(

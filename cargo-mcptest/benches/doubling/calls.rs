@@ -102,7 +102,23 @@ fn judged(calls: usize) -> Box<dyn FnMut()> {
     })
 }
 
+/// A run in which every other write failed, and whose closing says that all were done.
+fn half_failed(calls: usize) -> Run {
+    let mut recorded = cassette(calls);
+    for result in recorded["trace"]["tool_results"].as_array_mut().unwrap() {
+        let call = result["call_index"].as_u64().unwrap();
+        result["is_error"] = (call % 4 == 1).into();
+    }
+    let closing = format!("I have cancelled all {} orders.", calls / 2);
+    recorded["trace"]["final_response"] = closing.into();
+    parse_run(recorded.to_string().as_bytes(), &Origin::file("run.json")).unwrap()
+}
+
 pub(crate) fn rows() -> Vec<Row> {
+    [metric_rows(), plan_rows()].concat()
+}
+
+fn metric_rows() -> Vec<Row> {
     vec![
         Row::new("a recording is read", "calls", 2_000, |calls| {
             let bytes = cassette(calls).to_string();
@@ -150,6 +166,18 @@ pub(crate) fn rows() -> Vec<Row> {
                 score_golden_path(trace, &GoldenPath::new(["get_order", "cancel_order"]))
             })
         }),
+        Row::new(
+            "narrative, of calls of which half failed",
+            "calls",
+            1_000,
+            |calls| {
+                let run = half_failed(calls);
+                Box::new(move || {
+                    let report = narrative_divergence(&run.trace, &NarrativeOptions::default());
+                    black_box(report);
+                })
+            },
+        ),
         Row::new("narrative", "calls", 2_000, |calls| {
             metric(calls, |trace| {
                 narrative_divergence(trace, &NarrativeOptions::default())
@@ -160,6 +188,11 @@ pub(crate) fn rows() -> Vec<Row> {
             let plan = FaultPlan::new(vec![fault]);
             metric(calls, move |trace| judge_recovery(trace, &plan))
         }),
+    ]
+}
+
+fn plan_rows() -> Vec<Row> {
+    vec![
         Row::new("redundant calls", "calls", 4_000, |calls| {
             metric(calls, Trace::redundant_tool_calls)
         }),

@@ -91,6 +91,41 @@ fn talk(number: usize, calls: usize) -> Value {
     json!({ "model": "m", "messages": messages })
 }
 
+/// A session of Claude Code with so many sub-agents, each of which makes a call.
+fn sub_agents(count: usize) -> Box<dyn FnMut()> {
+    let line = |number: usize, more: Value| {
+        let mut line = json!({ "sessionId": "s", "uuid": format!("u{number}"), "timestamp": format!("2026-01-01T00:{:02}:{:02}.{:03}Z", number / 60_000 % 60, number / 1_000 % 60, number % 1_000) });
+        line.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        format!("{line}\n")
+    };
+    let says = |id: String, content: Value| json!({ "type": "assistant", "message": { "id": id, "role": "assistant", "model": "m", "content": [content] } });
+    let asks =
+        |text: String| json!({ "type": "user", "message": { "role": "user", "content": text } });
+    let mut text = line(0, asks("Do all.".to_owned()));
+    for agent in 0..count {
+        let first = 4 * agent + 1;
+        let call = json!({ "type": "tool_use", "id": format!("t{agent}"), "name": "find", "input": { "n": agent } });
+        let mut own = [
+            asks(format!("Do {agent}.")),
+            says(format!("m{agent}"), call),
+        ];
+        for one in &mut own {
+            one["isSidechain"] = true.into();
+            one["agentId"] = format!("a{agent}").into();
+        }
+        let main = says(
+            format!("n{agent}"),
+            json!({ "type": "text", "text": format!("{agent} is done.") }),
+        );
+        for (place, one) in own.into_iter().chain([main]).enumerate() {
+            text += &line(first + place, one);
+        }
+    }
+    imports(text)
+}
+
 /// The steps of one conversation, each logged with all messages before it: what it holds grows with its square.
 fn steps(calls: usize) -> String {
     let whole = talk(0, calls);
@@ -135,6 +170,20 @@ pub(crate) fn rows() -> Vec<Row> {
             400_000,
             |bytes| imports(steps((bytes / 110).isqrt())),
         ),
+        Row::new("import of an evaluation", "results", 250, |results| {
+            let result = |number: usize| {
+                let prompt = json!({ "raw": format!("Do task {number}.") });
+                json!({ "promptIdx": 0, "testIdx": number, "provider": { "id": "m" }, "prompt": prompt, "success": true,
+                    "response": { "output": "Done." } })
+            };
+            let results: Vec<Value> = (0..results).map(result).collect();
+            imports(json!({ "results": { "results": results } }).to_string())
+        }),
+        Row::new("import of sub-agents", "agents", 250, sub_agents),
+        Row::new("explain", "agents", 50, |agents| {
+            let folder = package(agents, &short_runs(2));
+            Box::new(move || command(folder.path(), &["explain"]))
+        }),
         Row::new("report of a page, of agents", "agents", 50, |agents| {
             let folder = package(agents, &short_runs(2));
             Box::new(move || command(folder.path(), &["report", "--format", "html"]))

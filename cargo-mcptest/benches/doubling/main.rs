@@ -3,7 +3,7 @@
 //! `cargo bench -p cargo-mcptest --bench doubling --profile dev` prints, for each path, the processor's time for a size,
 //! twice and four times the size, and how many times as long the largest took. Words after `--` choose rows by a part of
 //! their name. The bench fails where four times the input takes more than eight times as long: n log n takes little more
-//! than four, a loop over all pairs sixteen. Conversations of one session are still compared in pairs.
+//! than four, a loop over all pairs sixteen.
 
 #![allow(clippy::unwrap_used, reason = "a bench has nobody to tell")]
 
@@ -11,6 +11,7 @@ mod calls;
 mod clock;
 mod commands;
 mod requests;
+mod sessions;
 mod texts;
 
 use std::process::ExitCode;
@@ -19,9 +20,6 @@ use clock::{Clock, Seconds};
 
 /// The most that four times the input may take.
 const MOST: f64 = 8.0;
-
-/// The same where each thing is compared with each other one.
-const MOST_BY_PAIRS: f64 = 24.0;
 
 /// The least time that is measured: the system counts in steps of some milliseconds.
 const LEAST: Seconds = 0.05;
@@ -34,8 +32,6 @@ struct Row {
     of: &'static str,
     size: usize,
     clock: Clock,
-    /// The most that four times the input may take.
-    most: f64,
     /// Makes an input of a size, and what is measured with it.
     make: fn(usize) -> Box<dyn FnMut()>,
 }
@@ -52,7 +48,6 @@ impl Row {
             of,
             size,
             clock: Clock::Thread,
-            most: MOST,
             make,
         }
     }
@@ -60,12 +55,6 @@ impl Row {
     /// The same, which starts a process.
     fn in_a_process(mut self) -> Self {
         self.clock = Clock::Children;
-        self
-    }
-
-    /// The same, which compares each thing with each other one: a pair takes less than a microsecond.
-    fn by_pairs(mut self) -> Self {
-        self.most = MOST_BY_PAIRS;
         self
     }
 
@@ -97,6 +86,7 @@ fn main() -> ExitCode {
         calls::rows(),
         texts::rows(),
         requests::rows(),
+        sessions::rows(),
         commands::rows(),
     ]
     .concat();
@@ -111,8 +101,8 @@ fn main() -> ExitCode {
     {
         let times = [1, 2, 4].map(|times| row.measured(times * row.size));
         let ratio = times[2] / times[0];
-        let verdict = if ratio > row.most { "  not linear" } else { "" };
-        is_fine &= ratio <= row.most;
+        let verdict = if ratio > MOST { "  not linear" } else { "" };
+        is_fine &= ratio <= MOST;
         let shown = times.map(|time| format!("{:.2} ms", time * 1e3));
         let size = format!("{} {}", row.size, row.of);
         println!(

@@ -12,10 +12,10 @@ use tokio::runtime::Builder;
 use crate::Row;
 use crate::calls::cassette;
 
-const PATH: &str = "/openai/v1/chat/completions";
+pub(crate) const PATH: &str = "/openai/v1/chat/completions";
 
 /// The messages of a talk with so many calls.
-fn messages(calls: usize) -> Vec<Value> {
+pub(crate) fn messages(calls: usize) -> Vec<Value> {
     let mut all = vec![json!({ "role": "user", "content": "Cancel all." })];
     let recorded = cassette(calls);
     let (made, results) = (
@@ -34,11 +34,11 @@ fn messages(calls: usize) -> Vec<Value> {
 }
 
 /// A request with these messages: its path and its body.
-fn request(messages: &[Value]) -> (String, String) {
+pub(crate) fn request(messages: &[Value]) -> (String, String) {
     (PATH.to_owned(), body(messages).to_string())
 }
 
-fn body(messages: &[Value]) -> Value {
+pub(crate) fn body(messages: &[Value]) -> Value {
     let tools = ["get_order", "cancel_order"].map(|tool| {
         json!({ "type": "function", "function": { "name": format!("desk__{tool}"), "parameters": { "type": "object" } } })
     });
@@ -46,7 +46,7 @@ fn body(messages: &[Value]) -> Value {
 }
 
 /// Asks a player, one request after the other.
-fn ask(player: &Player, requests: &[(String, String)]) {
+pub(crate) fn ask(player: &Player, requests: &[(String, String)]) {
     let runtime = Builder::new_current_thread().build().unwrap();
     for (number, (path, body)) in requests.iter().enumerate() {
         let incoming = Incoming::post(number, path, body.clone());
@@ -54,7 +54,7 @@ fn ask(player: &Player, requests: &[(String, String)]) {
     }
 }
 
-fn player(cassette: &Value) -> Player {
+pub(crate) fn player(cassette: &Value) -> Player {
     Player::new(Recording::of(cassette).unwrap(), PlayOptions::default())
 }
 
@@ -135,8 +135,7 @@ pub(crate) fn rows() -> Vec<Row> {
         Row::new("many conversations are played", "requests", 250, |count| {
             let (cassette, requests) = conversations(count);
             Box::new(move || ask(&player(&cassette), &requests))
-        })
-        .by_pairs(),
+        }),
         Row::new(
             "a session of many conversations is written",
             "requests",
@@ -147,7 +146,6 @@ pub(crate) fn rows() -> Vec<Row> {
                 ask(&player, &requests);
                 Box::new(move || _ = black_box(player.run(&RunOptions::default())))
             },
-        )
-        .by_pairs(),
+        ),
     ]
 }

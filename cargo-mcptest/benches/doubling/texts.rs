@@ -53,19 +53,19 @@ fn redacted(text: String) -> Box<dyn FnMut()> {
 }
 
 /// The events of an answer with so many pieces, as each format streams them.
-fn streamed(format: usize, pieces: usize) -> Box<dyn FnMut()> {
+fn streamed(format: usize, pieces: usize, words: &str) -> Box<dyn FnMut()> {
     let piece = |index: usize| match format {
         0 => {
-            json!({ "choices": [{ "index": 0, "delta": { "tool_calls": [{ "index": 0, "function": { "name": "f", "arguments": "1" } }], "content": "word " } }] })
+            json!({ "choices": [{ "index": 0, "delta": { "tool_calls": [{ "index": 0, "function": { "name": "f", "arguments": "1" } }], "content": words } }] })
         }
         1 => {
-            json!({ "type": "response.output_text.delta", "output_index": 0, "content_index": index % 3, "delta": "word " })
+            json!({ "type": "response.output_text.delta", "output_index": 0, "content_index": index % 3, "delta": words })
         }
         2 => {
-            json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "text_delta", "text": "word " } })
+            json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "text_delta", "text": words } })
         }
         _ => {
-            json!({ "candidates": [{ "content": { "role": "model", "parts": [{ "text": "word " }] } }] })
+            json!({ "candidates": [{ "content": { "role": "model", "parts": [{ "text": words }] } }] })
         }
     };
     let first = match format {
@@ -165,19 +165,53 @@ fn text_rows() -> Vec<Row> {
 fn stream_rows() -> Vec<Row> {
     vec![
         Row::new("a stream of openai_chat", "pieces", 1_000, |pieces| {
-            streamed(0, pieces)
+            streamed(0, pieces, "word ")
         }),
         Row::new("a stream of openai_responses", "pieces", 1_000, |pieces| {
-            streamed(1, pieces)
+            streamed(1, pieces, "word ")
         }),
         Row::new(
             "a stream of anthropic_messages",
             "pieces",
             1_000,
-            |pieces| streamed(2, pieces),
+            |pieces| streamed(2, pieces, "word "),
         ),
         Row::new("a stream of gemini", "pieces", 1_000, |pieces| {
-            streamed(3, pieces)
+            streamed(3, pieces, "word ")
+        }),
+        Row::new(
+            "a stream of openai_chat, of long pieces",
+            "pieces",
+            500,
+            |pieces| streamed(0, pieces, &"word ".repeat(400)),
+        ),
+        Row::new(
+            "a stream of openai_responses, of long pieces",
+            "pieces",
+            500,
+            |pieces| streamed(1, pieces, &"word ".repeat(400)),
+        ),
+        Row::new(
+            "a stream of anthropic_messages, of long pieces",
+            "pieces",
+            500,
+            |pieces| streamed(2, pieces, &"word ".repeat(400)),
+        ),
+        Row::new(
+            "a stream of gemini, of long pieces",
+            "pieces",
+            500,
+            |pieces| streamed(3, pieces, &"word ".repeat(400)),
+        ),
+        Row::new("a stream of many calls", "calls", 500, |calls| {
+            let call = |index: usize| json!({ "index": index, "id": format!("c{index}"), "function": { "name": "f", "arguments": "{}" } });
+            let event = |index| json!({ "choices": [{ "index": 0, "delta": { "tool_calls": [call(index)] } }] });
+            let stream: String = (0..calls)
+                .map(|index| format!("data: {}\n\n", event(index)))
+                .collect();
+            let assembled =
+                move || protocol::assembled(protocol::ALL[0], true, stream.as_bytes(), true);
+            Box::new(move || _ = black_box(assembled()))
         }),
         Row::new("an event in small pieces", "bytes", 50_000, |bytes| {
             in_pieces(bytes, {

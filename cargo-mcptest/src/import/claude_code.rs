@@ -15,13 +15,14 @@ use self::chain::SessionLine;
 use super::blocks;
 use super::content::text_of;
 use super::digest::Digest;
-use super::event::{CallTokens, Event, ForeignRun, Stop, take_calls};
+use super::event::{CallTokens, Event, ForeignRun, Stop};
 use super::format::{Format, Gathered, Joins, Runs, has_block};
 use super::input::{Input, Record};
 use super::joining::Joiner;
 use super::json::{count, is_set, list, named, text, word};
 use super::mapping::Mapping;
 use super::openai::tokens;
+use super::subagent_calls::take_calls;
 use super::time;
 
 /// Records that are known to be bookkeeping.
@@ -89,12 +90,18 @@ impl Format for ClaudeCode {
         for kind in unknown_types(run.records) {
             read.note(format!("records of the unknown type `{kind}` left out"));
         }
-        for (agent, lines) in &chains.sidechains {
+        let read_session = |(agent, lines): (&String, &Vec<SessionLine<'_>>)| {
             let mut session = AgentSession::default();
             session.read(lines);
-            take_calls(&mut events, agent, &session.stamped);
+            (agent.clone(), session)
+        };
+        let sessions: Vec<_> = chains.sidechains.iter().map(read_session).collect();
+        let of_agents = sessions.iter();
+        let of_agents = of_agents.map(|(agent, session)| (&**agent, &*session.stamped));
+        take_calls(&mut events, of_agents);
+        for (agent, session) in sessions {
             let mut subagent = session.run.with(session.stamped);
-            subagent.id = Some(agent.clone());
+            subagent.id = Some(agent);
             subagent.agent = Some("subagent".to_owned());
             read.subagents.push(subagent);
         }

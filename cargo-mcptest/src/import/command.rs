@@ -24,6 +24,7 @@ use super::reading::{GroupBy, Reading};
 use super::recorded;
 use super::redact::redactor;
 use super::report::Reports;
+use super::reread::Reread;
 use super::starter::{CalledTools, Starter};
 use super::store::StoreOptions;
 use super::summary::{self, SummaryRow};
@@ -172,6 +173,7 @@ impl Import {
             suite: suite.as_ref(),
             neighbours: &neighbours,
             place: &place,
+            reread: Reread::default(),
             done,
         };
         if self.undo {

@@ -344,20 +344,6 @@ impl ForeignRun {
     }
 }
 
-/// Puts the calls of a sub-agent among events, by the time that each has.
-pub(crate) fn take_calls<T: Ord + Copy>(
-    events: &mut Vec<(T, Event)>,
-    agent: &str,
-    other: &[(T, Event)],
-) {
-    for (at, event) in other {
-        if let Some(event) = event.of_subagent(agent) {
-            let before = events.iter().position(|(own, _)| own > at);
-            events.insert(before.unwrap_or(events.len()), (*at, event));
-        }
-    }
-}
-
 impl ForeignRun {
     /// The run with what happened in it.
     pub(crate) fn with<T>(mut self, stamped: Vec<(T, Event)>) -> Self {

@@ -41,10 +41,12 @@ mod reading;
 mod recorded;
 mod redact;
 mod report;
+mod reread;
 mod rig;
 mod scores;
 mod starter;
 mod store;
+mod subagent_calls;
 mod summary;
 mod tau;
 #[cfg(test)]

@@ -18,12 +18,13 @@ use serde_json::Value;
 
 use self::span::{Log, OtelSpan};
 use super::digest::Digest;
-use super::event::{Event, ForeignRun, Lost, Stop, take_calls};
+use super::event::{Event, ForeignRun, Lost, Stop};
 use super::format::{Format, Gathered, Joins, Runs};
 use super::input::{Form, Input, Record};
 use super::joining::Joiner;
 use super::json::given;
 use super::mapping::Mapping;
+use super::subagent_calls::take_calls;
 use mcptest_trace::spans::{self, Emitter, Known, Meaning};
 use mcptest_trace::text::counted;
 
@@ -221,13 +222,14 @@ fn read(spans: Vec<OtelSpan>, logs: &[Log], mapping: &Mapping) -> Runs {
     let seen_twice = tree.seen_twice();
     let mut talk = talk::OtelTalk::default();
     let mut subagents: Vec<(String, talk::OtelTalk)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     for span in &tree.spans {
         let agent = tree.subagent(span, main);
         let into = match agent {
             None => &mut talk,
             Some(agent) => {
-                let known = subagents.iter().position(|(id, _)| *id == agent.id);
-                let index = known.unwrap_or_else(|| {
+                let place = places.entry(agent.id.to_owned());
+                let index = *place.or_insert_with(|| {
                     let mut talk = talk::OtelTalk::default();
                     talk.run.id = Some(agent.id.to_owned());
                     talk.run.agent = agent.name.map(str::to_owned);
@@ -261,10 +263,12 @@ fn read(spans: Vec<OtelSpan>, logs: &[Log], mapping: &Mapping) -> Runs {
         return Err(lacks_content(&tree));
     }
     talk.finish();
-    for (id, subagent) in &mut subagents {
+    for (_, subagent) in &mut subagents {
         subagent.finish();
-        take_calls(&mut talk.events, id, &subagent.events);
     }
+    let of_agents = subagents.iter();
+    let of_agents = of_agents.map(|(id, subagent)| (&**id, &*subagent.events));
+    take_calls(&mut talk.events, of_agents);
     let mut run = talk.into_run();
     let subagents = subagents.into_iter();
     run.subagents = subagents.map(|(_, talk)| talk.into_run()).collect();

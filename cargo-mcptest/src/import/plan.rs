@@ -21,7 +21,7 @@ pub(super) struct FoundRun {
     /// Its records.
     candidate: u32,
     /// Which of the runs of these records.
-    ordinal: u16,
+    ordinal: u32,
     /// Which of the runs of its file that have its identifier, from 1, where that is made of their records.
     twin: u32,
     kind: FormatKind,
@@ -72,11 +72,16 @@ impl ImportPlan {
         twin_id(of_records, self.found[run as usize].twin)
     }
 
+    /// The number of the records of a run that was found.
+    pub(super) fn records(&self, run: u32) -> u32 {
+        self.found[run as usize].candidate
+    }
+
     /// The run that was found: its format, its records, and which run of them it is.
     pub(super) fn place(&self, run: u32) -> (FormatKind, &Joined, usize) {
         let found = &self.found[run as usize];
         let joined = &self.candidates[found.candidate as usize];
-        (found.kind, joined, usize::from(found.ordinal))
+        (found.kind, joined, found.ordinal as usize)
     }
 }
 

@@ -1,5 +1,7 @@
 //! The runs of some records, mapped: the same in both passes.
 
+use std::cell::LazyCell;
+
 use mcptest_trace::record::redact::Redactor;
 use serde_json::Value;
 
@@ -85,6 +87,12 @@ impl Reading<'_> {
     }
 
     fn mapped(&self, runs: Vec<ForeignRun>, records: &[Record<'_>]) -> Vec<Result<Mapped, Lost>> {
+        // The records of many runs may be one document.
+        let digest = LazyCell::new(|| {
+            let first = records.first();
+            first.map(|record| digest::identifier(&record.value))
+        });
+        let id = || (*digest).clone();
         let mut mapped = Vec::new();
         for mut run in runs {
             let subagents = std::mem::take(&mut run.subagents);
@@ -92,14 +100,14 @@ impl Reading<'_> {
                 run.without_subagents();
             }
             let parent = run.agent.clone();
-            mapped.push(self.one(run, records));
+            mapped.push(self.one(run, &id));
             if self.mapping.subagents == Subagents::Separate {
                 for mut run in subagents {
                     let kind = run.agent.take().unwrap_or_else(|| "agent".to_owned());
                     let parent = self.mapping.agent.as_ref().or(parent.as_ref());
                     let parent = parent.cloned().unwrap_or_else(|| stem(records));
                     run.agent = Some(format!("{parent}/{kind}"));
-                    let mut one = self.one(run.clone(), records);
+                    let mut one = self.one(run.clone(), &id);
                     if let Ok(one) = &mut one {
                         // Its own name stands, whatever the main agent is called.
                         one.run.agent = run.agent;
@@ -111,12 +119,11 @@ impl Reading<'_> {
         mapped
     }
 
-    fn one(&self, mut run: ForeignRun, records: &[Record<'_>]) -> Result<Mapped, Lost> {
+    /// `id`: the identifier of a run that has none of its own.
+    fn one(&self, mut run: ForeignRun, id: &dyn Fn() -> Option<String>) -> Result<Mapped, Lost> {
         let has_id = run.id.is_some() || run.ready.is_some();
         if !has_id {
-            run.id = records
-                .first()
-                .map(|record| digest::identifier(&record.value));
+            run.id = id();
         }
         run.agent = self.mapping.agent.clone().or(run.agent);
         let is_asked = |name: &String| Some(name) == self.mapping.score.as_ref();

@@ -2,15 +2,18 @@
 //!
 //! Source: rig-cassette `effect_log` and rig-core 0.44 `effect`, `tool/result.rs`, `completion/request.rs`.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::content::text_of;
-use super::event::{Answer, Call, CallTokens, Event, ForeignRun, Leading, Lost, Stop, take_calls};
+use super::event::{Answer, Call, CallTokens, Event, ForeignRun, Leading, Lost, Stop};
 use super::format::{Format, Gathered, Runs};
 use super::input::Input;
 use super::json::{count, given, list, member, named, number, role, text, unfolded};
 use super::mapping::Mapping;
 use super::openai::{lose_message, offered_tools};
+use super::subagent_calls::take_calls;
 
 /// The format `rig`.
 pub(super) struct Rig;
@@ -31,12 +34,12 @@ impl Format for Rig {
             .flat_map(|record| list(&record.value, "records"));
         // Of several agents, the one that begins is the main one.
         let mut logs: Vec<(&str, Log)> = Vec::new();
+        let mut places: HashMap<&str, usize> = HashMap::new();
         for (at, effect) in effects.enumerate() {
             let key = text(effect, "key").unwrap_or_default();
             let agent = key.split_once('/').map_or("", |(agent, _)| agent);
-            let known = logs.iter().position(|(known, _)| *known == agent);
-            let index = known.unwrap_or(logs.len());
-            if known.is_none() {
+            let index = *places.entry(agent).or_insert(logs.len());
+            if index == logs.len() {
                 logs.push((agent, Log::default()));
             }
             let (_, log) = &mut logs[index];
@@ -57,10 +60,13 @@ impl Format for Rig {
         let Some((mut run, mut events)) = logs.next() else {
             return Ok(Vec::new());
         };
+        let logs: Vec<(ForeignRun, Vec<(usize, Event)>)> = logs.collect();
+        let of_agents = logs.iter();
+        let of_agents =
+            of_agents.map(|(run, own)| (run.agent.as_deref().unwrap_or_default(), &**own));
+        take_calls(&mut events, of_agents);
         for (mut subagent, own) in logs {
-            let id = subagent.agent.clone().unwrap_or_default();
-            take_calls(&mut events, &id, &own);
-            subagent.id = Some(id);
+            subagent.id = Some(subagent.agent.clone().unwrap_or_default());
             run.subagents.push(subagent.with(own));
         }
         Ok(vec![run.with(events)])

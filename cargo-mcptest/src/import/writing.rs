@@ -15,6 +15,7 @@ use super::neighbours::Neighbours;
 use super::plan::{Group, ImportPlan, asked};
 use super::reading::Reading;
 use super::report::Reports;
+use super::reread::Reread;
 use super::starter::{AgentEntry, Starter, Wanted, is_first_suite};
 use super::store::{Existing, StoreOptions, essence, identity, layout, lock};
 use super::summary::{Doubt, SummaryRow};
@@ -42,6 +43,7 @@ pub(super) struct Writing<'w> {
     pub(super) suite: Option<&'w Suite>,
     pub(super) neighbours: &'w Neighbours<'w>,
     pub(super) place: &'w Path,
+    pub(super) reread: Reread,
     pub(super) done: Done,
 }
 
@@ -259,32 +261,12 @@ impl<'w> Writing<'w> {
         name: &Name,
         prompt: &mut Option<String>,
     ) -> Option<(Value, String)> {
-        let (mut run, place) = self.mapped(index)?;
+        let reports = &mut self.done.reports;
+        let (mut run, place) = self.reread.run(index, self.plan, self.reading, reports)?;
         self.of_agent(&mut run, group, name, prompt);
         self.reading
             .redactor
             .redact_run_counted(&mut run, &mut self.done.redacted);
-        Some((run, place))
-    }
-
-    /// Reads and maps a run once more.
-    fn mapped(&mut self, index: u32) -> Option<(Value, String)> {
-        let (kind, joined, ordinal) = self.plan.place(index);
-        let read = self.reading.map(kind, joined);
-        let read = read.map_err(|error| self.done.reports.unreadable(&error));
-        let (mapped, records) = read.ok()?;
-        let first = records.first()?;
-        let place = first.place();
-        let mut run = mapped.into_iter().nth(ordinal)?.ok()?.imported.cassette;
-        if kind.is_foreign() {
-            let imported = &mut run["imported"];
-            imported["from"] = kind.name().into();
-            imported["file"] = first.input.name().into();
-            imported["record"] = first.number().into();
-            if let Some(id) = imported["id"].as_str() {
-                imported["id"] = self.plan.id(index, id).into();
-            }
-        }
         Some((run, place))
     }
 

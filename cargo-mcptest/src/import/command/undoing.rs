@@ -10,6 +10,7 @@ use super::Import;
 use crate::failure::Failure;
 use crate::import::names::{self, Name};
 use crate::import::report::Reports;
+use crate::import::reread::Reread;
 use crate::import::starter::CalledTools;
 use crate::import::store::StoreOptions;
 use crate::import::writing::{Done, Writing};
@@ -79,6 +80,7 @@ impl Import {
                     .of_suite(CalledTools::new(writing.plan, None)),
                 ..Done::default()
             },
+            reread: Reread::default(),
             ..*writing
         };
         again.all(&names)?;

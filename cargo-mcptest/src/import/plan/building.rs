@@ -249,7 +249,7 @@ impl Building {
         self.plan.found.push(FoundRun {
             id: Digest::of(&[&id]),
             candidate,
-            ordinal: u16::try_from(ordinal).unwrap_or(u16::MAX),
+            ordinal: u32::try_from(ordinal).unwrap_or(u32::MAX),
             twin,
             kind,
             order: mapped.run.order,
