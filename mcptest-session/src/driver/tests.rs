@@ -116,7 +116,7 @@ fn a_command_ends_when_whoever_started_it_is_killed() {
         .stdout(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    let started = (0..500).find_map(|_| {
+    let started = (0..1500).find_map(|_| {
         std::thread::sleep(Duration::from_millis(20));
         std::fs::read_to_string(&file).ok()
     });
@@ -134,7 +134,7 @@ fn is_gone(process: &str) -> bool {
         let after = stat.rsplit(')').next()?.trim().to_owned();
         after.chars().next()
     };
-    (0..100).any(|_| {
+    (0..1500).any(|_| {
         std::thread::sleep(Duration::from_millis(20));
         matches!(state(), None | Some('Z'))
     })
