@@ -115,13 +115,29 @@ impl Diagnostic {
         let path = escape_line(source.shown()).into_owned();
         let message = escape_line(&self.message);
         let title = Level::ERROR.primary_title(&*message);
-        let drawn = Drawn::of(source.text());
+        let drawn;
         let mut group = if let Some(primary) = &self.primary {
             let text = source.text();
+            // The renderer looks at all that it is given: these are the lines with a label.
+            let labels = || std::iter::once(primary).chain(&self.secondary);
+            let ranges = labels().map(|label| visible(label.span, text));
+            let lines = ranges.reduce(|all, one| all.start.min(one.start)..all.end.max(one.end));
+            let lines = lines.unwrap_or_default();
+            // What stands behind the last line is shown at its end.
+            let first = if lines.start == text.len() {
+                text.trim_end_matches(['\n', '\r']).len()
+            } else {
+                lines.start
+            };
+            let (line, start) = source.line_of(first);
+            let end = text[lines.end..].find('\n');
+            let end = end.map_or(text.len(), |at| lines.end + at + 1);
+            drawn = Drawn::of(&text[start..end]);
             let draw = |label: &Label, kind: AnnotationKind| {
                 let words = escape_line(&label.text).into_owned();
                 let words = Some(words).filter(|words| !words.is_empty());
-                kind.span(drawn.place(visible(label.span, text)))
+                let range = visible(label.span, text);
+                kind.span(drawn.place(range.start - start..range.end - start))
                     .label(words)
             };
             let secondary = self
@@ -129,6 +145,7 @@ impl Diagnostic {
                 .iter()
                 .map(|label| draw(label, AnnotationKind::Context));
             let snippet = Snippet::source(&*drawn.text)
+                .line_start(line)
                 .path(path)
                 .annotation(draw(primary, AnnotationKind::Primary))
                 .annotations(secondary);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A half-open range of byte offsets into a [`Source`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -57,6 +57,8 @@ struct Inner {
     path: PathBuf,
     shown: String,
     text: String,
+    /// Where each line begins; made when a place is first asked for.
+    line_starts: OnceLock<Vec<usize>>,
 }
 
 impl Source {
@@ -72,6 +74,7 @@ impl Source {
             path: path.into(),
             shown: shown.into(),
             text: text.into(),
+            line_starts: OnceLock::new(),
         };
         Self {
             inner: Arc::new(inner),
@@ -105,12 +108,21 @@ impl Source {
     /// Line and column of a byte offset, both from 1; the column counts characters.
     #[must_use]
     pub fn line_column(&self, offset: usize) -> (usize, usize) {
-        let before = &self.text()[..self.text().floor_char_boundary(offset)];
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        (
-            before.matches('\n').count() + 1,
-            before[line_start..].chars().count() + 1,
-        )
+        let offset = self.text().floor_char_boundary(offset);
+        let (line, start) = self.line_of(offset);
+        (line, self.text()[start..offset].chars().count() + 1)
+    }
+
+    /// The line of a byte offset, from 1, and where it begins.
+    pub(crate) fn line_of(&self, offset: usize) -> (usize, usize) {
+        let starts = self.inner.line_starts.get_or_init(|| {
+            let breaks = self.text().match_indices('\n');
+            std::iter::once(0)
+                .chain(breaks.map(|(at, _)| at + 1))
+                .collect()
+        });
+        let line = starts.partition_point(|start| *start <= offset);
+        (line, starts[line - 1])
     }
 }
 
