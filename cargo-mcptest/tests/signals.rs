@@ -58,15 +58,15 @@ const START: &[&[&str]] = &[
     &["contract", "--", "sh", "stubborn.sh"],
 ];
 
-/// What comes about within half a minute.
-fn wait_for<T>(what: impl Fn() -> Option<T>) -> T {
-    for _ in 0..1500 {
+/// What comes about within three minutes.
+fn wait_for<T>(context: &str, what: impl Fn() -> Option<T>) -> T {
+    for _ in 0..9000 {
         if let Some(found) = what() {
             return found;
         }
         sleep(Duration::from_millis(20));
     }
-    panic!("waited in vain");
+    panic!("waited in vain for {context}");
 }
 
 /// Whether a process has ended, or is about to.
@@ -93,7 +93,9 @@ fn ended(folder: &Path, arguments: &[&str], (signal, number): (&str, i32)) {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let processes = wait_for(|| fs::read_to_string(&started).ok());
+    let processes = wait_for(&format!("the program of {context}"), || {
+        fs::read_to_string(&started).ok()
+    });
     let sent = Command::new("kill")
         .args(["-s", signal, &running.id().to_string()])
         .status();
@@ -101,7 +103,9 @@ fn ended(folder: &Path, arguments: &[&str], (signal, number): (&str, i32)) {
     let status = running.wait().unwrap();
     assert_eq!(status.signal(), Some(number), "{context}: {status}");
     for process in processes.split_whitespace() {
-        wait_for(|| is_gone(process).then_some(()));
+        wait_for(&format!("the end of {process} of {context}"), || {
+            is_gone(process).then_some(())
+        });
     }
     // Locks are kept for the next one.
     let left: Vec<String> = collect(&tmp)

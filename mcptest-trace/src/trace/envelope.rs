@@ -387,13 +387,15 @@ fn with_what_is_said_elsewhere(mut root: Map<String, Value>, trace: &Trace) -> M
             prompt,
             completion,
             total,
-            ..
+            cached,
+            reasoning,
         } = trace.conversation.tokens;
         let recorded = conversation.get("tokens");
         let counted = |name| recorded.is_some_and(|it| it[name].as_f64() > Some(0.0));
         if total > Some(0) && !["prompt", "completion", "total"].into_iter().any(counted) {
             let tokens = without_null(json!({
                 "prompt": prompt, "completion": completion, "total": total,
+                "cached": cached, "reasoning": reasoning,
             }));
             conversation.insert("tokens".to_owned(), tokens);
         }

@@ -208,6 +208,18 @@ fn tokens_are_the_sum_of_the_steps_where_they_are_absent_or_zero() {
 }
 
 #[test]
+fn targets_have_all_tokens_that_are_the_sum_of_the_steps() {
+    let mut run = run();
+    let step = json!({ "prompt": 10, "completion": 5, "cached": 4, "reasoning": 2 });
+    run["trace"]["conversation"] = json!({ "steps": [step, step] });
+    let run = parse(&run.to_string()).unwrap();
+    assert_eq!(
+        run.envelope()["conversation"]["tokens"],
+        json!({ "prompt": 20, "completion": 10, "total": 30, "cached": 8, "reasoning": 4 })
+    );
+}
+
+#[test]
 fn a_total_that_is_not_that_of_the_steps_is_refused_with_both_numbers() {
     let run = |tokens: serde_json::Value, steps: serde_json::Value, step: u64| {
         let mut run = run();
