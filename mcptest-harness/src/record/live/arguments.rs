@@ -209,7 +209,7 @@ mod tests {
         );
         assert_eq!(
             arguments.for_server(None).unwrap_err(),
-            "the call was not made: the number 1180591620717411303424 has more digits than a number keeps that is sent over HTTP; write it as text"
+            "the call was not made: the number 1180591620717411303424 has more digits than a number can have that is sent over HTTP; write it as text"
         );
         // The same digits as a text are a text.
         let text = Arguments::written(r#"{"n": "1180591620717411303424"}"#);

@@ -238,11 +238,11 @@ mod tests {
             ),
             (
                 json!({ "content": [{ "type": "text", "text": "a" }, { "type": "video" }] }),
-                "`content[1]` has the type \"video\"; there are `text`, `image`, `audio`, `resource`, `resource_link`",
+                "`content[1]` has the unknown type \"video\"; known types: `text`, `image`, `audio`, `resource`, `resource_link`",
             ),
             (
                 json!({ "content": [{ "type": "text", "text": "a", "annotations": { "audience": ["robot"] } }] }),
-                "`content[0]` is for the audience \"robot\"; there are `user`, `assistant`",
+                "`content[0]` is for the unknown audience \"robot\"; known: `user`, `assistant`",
             ),
         ] {
             assert_eq!(no_result(&value), problem);
