@@ -4,15 +4,12 @@
 mod support;
 
 use std::fs;
-use std::io::Read as _;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use e2e_support::folder::{Folder, collect};
 use e2e_support::process;
-use flate2::read::DeflateDecoder;
 use serde_json::{Value, json};
 use support::four_agents::run;
+use support::page::piece;
 use support::{VERSIONS, mcptest};
 
 const SUITE: &str = "agents:\n\
@@ -79,19 +76,7 @@ fn page(folder: &Folder, arguments: &[&str]) -> Value {
     assert!(matches!(said.code, Some(0 | 1)), "{said}");
     let text = fs::read_to_string(folder.at("page.html")).unwrap();
     assert!(!text.contains("<b>bold"));
-    unpacked(&text, "history")
-}
-
-fn unpacked(page: &str, id: &str) -> Value {
-    let begin = format!("<script type=\"application/octet-stream\" id=\"{id}\">");
-    let (_, rest) = page.split_once(&begin).unwrap();
-    let (packed, _) = rest.split_once('<').unwrap();
-    let bytes = BASE64.decode(packed).unwrap();
-    let mut text = String::new();
-    DeflateDecoder::new(&bytes[..])
-        .read_to_string(&mut text)
-        .unwrap();
-    serde_json::from_str(&text).unwrap()
+    piece(&text, "history")
 }
 
 fn of_commits(page: &Value, key: &str) -> Vec<Value> {
@@ -306,7 +291,7 @@ fn where_there_is_no_history_it_is_told() {
     git(&folder, &["commit", "-qm", "no recordings"]);
     let none = mcptest(folder.path(), &["report", "--history", "-o", "x.html"]).exits(0);
     assert!(folder.at("x.html").exists(), "{none}");
-    let overview = unpacked(
+    let overview = piece(
         &fs::read_to_string(folder.at("x.html")).unwrap(),
         "overview",
     );

@@ -4,17 +4,14 @@
 mod support;
 
 use std::fs;
-use std::io::Read as _;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use e2e_support::folder::{Folder, collect};
-use flate2::read::DeflateDecoder;
 use serde_json::Value;
 use similar::TextDiff;
 use support::desk::{desk, suite};
 use support::four_agents::four_agents;
 use support::mcptest;
+use support::page::pieces;
 
 /// Gives the runs of each folder of recordings other numbers: `run-2` becomes `run-1`, the first becomes the last.
 fn turn(folder: &Folder, below: &str) {
@@ -161,18 +158,7 @@ fn page(folder: &Folder) -> Vec<Value> {
         1,
     );
     let page = fs::read_to_string(folder.at("target/mcptest/report.html")).unwrap();
-    let pieces = page
-        .split("<script type=\"application/octet-stream\" id=\"")
-        .skip(1);
-    let pieces = pieces.map(|piece| {
-        let (_, packed) = piece.split_once("\">").unwrap();
-        let (packed, _) = packed.split_once('<').unwrap();
-        let bytes = BASE64.decode(packed).unwrap();
-        let mut text = String::new();
-        DeflateDecoder::new(&bytes[..])
-            .read_to_string(&mut text)
-            .unwrap();
-        let mut data = serde_json::from_str(&text).unwrap();
+    let pieces = pieces(&page).map(|(_, mut data)| {
         // `decay` says of the runs which came first; the others name some of them.
         without(
             &mut data,

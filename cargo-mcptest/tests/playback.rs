@@ -2,15 +2,15 @@
 //! The agent is this executable, started as a program once more; `AGENT_CHANGE` says how its code was changed.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
+mod support;
+
 use std::process::Command;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use e2e_support::folder::Folder;
 use e2e_support::process::{Finished, command, run};
-use flate2::read::DeflateDecoder;
 use scripted_provider::{Provider, Script};
 use serde_json::{Value, json};
+use support::page::piece;
 
 /// What authorises with the scripted provider.
 const KEY: &str = "sk-test-playback-7d20f";
@@ -355,15 +355,6 @@ fn an_agent_without_code_of_its_own_cannot_be_played() {
             .contains("`playback` runs the agent's own code, and this agent has neither `command:` nor a function"),
         "{red}"
     );
-}
-
-/// A piece of data of a page.
-fn piece(page: &str, id: &str) -> Value {
-    let begin = format!("<script type=\"application/octet-stream\" id=\"{id}\">");
-    let (_, rest) = page.split_once(&begin).unwrap();
-    let (packed, _) = rest.split_once('<').unwrap();
-    let bytes = BASE64.decode(packed).unwrap();
-    serde_json::from_reader(DeflateDecoder::new(&bytes[..])).unwrap()
 }
 
 #[test]

@@ -8,6 +8,7 @@
 pub(crate) mod desk;
 pub(crate) mod four_agents;
 pub(crate) mod log;
+pub(crate) mod page;
 pub(crate) mod planted;
 
 use std::path::Path;
