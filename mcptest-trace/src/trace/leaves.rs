@@ -51,12 +51,13 @@ pub(crate) fn leaves(value: &Value) -> Vec<(Vec<PathPart<'_>>, &Value)> {
     found
 }
 
-/// What a path leads to.
-pub(crate) fn at<'v>(value: &'v mut Value, path: &[PathPart<'_>]) -> Option<&'v mut Value> {
-    path.iter().try_fold(value, |value, step| match step {
-        PathPart::Key(key) => value.get_mut(*key),
-        PathPart::Index(index) => value.get_mut(*index),
-    })
+/// The JSON pointer of a path.
+pub(crate) fn pointer(path: &[PathPart<'_>]) -> String {
+    let steps = path.iter().map(|step| match step {
+        PathPart::Key(key) => format!("/{}", key.replace('~', "~0").replace('/', "~1")),
+        PathPart::Index(index) => format!("/{index}"),
+    });
+    steps.collect()
 }
 
 /// A path as it is written behind what it leads into.

@@ -26,11 +26,12 @@ fn make(root: &mut Map<String, Value>, change: &Change, from: &Sources, trace: &
     let moved = change.order().is_some();
     if let Some(recorded) = items(root, "tool_calls") {
         pick(recorded, &from.calls);
-        if let Change::Call { call, name, args } = change
-            && let Some(recorded) = recorded.get_mut(*call)
+        if let Some(call) = change.call()
+            && let Some(recorded) = recorded.get_mut(call)
+            && let Some(changed) = trace.tool_calls.get(call)
         {
-            set(recorded, "name", json!(name));
-            set(recorded, "args", args.clone());
+            set(recorded, "name", json!(changed.name));
+            set(recorded, "args", Value::clone(&changed.args));
         }
     }
     if let Some(recorded) = items(root, "tool_results") {
@@ -45,7 +46,7 @@ fn make(root: &mut Map<String, Value>, change: &Change, from: &Sources, trace: &
             }
         }
     }
-    if let Change::Closing(_) | Change::DropClosing | Change::Truncate(_) = change {
+    if let Change::Claim(_) | Change::DropClosing | Change::Truncate(_) = change {
         root.insert("final_response".to_owned(), json!(trace.final_response));
     }
     if change.is_cap() {

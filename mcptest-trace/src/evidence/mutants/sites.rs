@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::trace::leaves::{at, keys, leaves, shown};
+use crate::trace::leaves::{keys, leaves, pointer, shown};
 use crate::trace::{Run, StopReason, ToolCall};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Tools;
-use super::change::Change;
+use super::change::{ArgsEdit, Change, given};
 use super::knowledge::{CallFacts, Needed};
 use super::leaves::{changed, plain};
 use super::operator::Operator;
@@ -106,7 +106,7 @@ impl SiteFinder<'_> {
     fn orders(&mut self) {
         let calls = self.calls.len();
         for call in 0..calls {
-            let order = (0..calls).filter(|other| *other != call).collect();
+            let order = vec![0..call, call + 1..calls];
             let twin = self.reads(call) && self.known[call].has_twin;
             let label = if twin {
                 MutantLabel::Harmless
@@ -121,7 +121,7 @@ impl SiteFinder<'_> {
             } else {
                 Operator::RepeatWrite
             };
-            let order = (0..=call).chain(call..calls).collect();
+            let order = vec![0..call + 1, call..calls];
             self.add(
                 operator,
                 MutantLabel::Counted,
@@ -131,8 +131,7 @@ impl SiteFinder<'_> {
             );
         }
         for call in 1..calls {
-            let mut order: Vec<usize> = (0..calls).collect();
-            order.swap(call - 1, call);
+            let order = vec![0..call - 1, call..call + 1, call - 1..call, call + 1..calls];
             let label = self.swapped(call - 1);
             let what = format!("with {}", self.calls[call].name);
             let change = Change::Order(order);
@@ -140,8 +139,7 @@ impl SiteFinder<'_> {
         }
         let first = (0..calls).find(|call| !self.reads(*call));
         if let Some(first) = first.filter(|first| *first > 0) {
-            let others = (0..calls).filter(|call| *call != first);
-            let order = std::iter::once(first).chain(others).collect();
+            let order = vec![first..first + 1, 0..first, first + 1..calls];
             self.add(
                 Operator::ActFirst,
                 MutantLabel::Counted,
@@ -176,11 +174,8 @@ impl SiteFinder<'_> {
                 .range::<str, _>((std::ops::Bound::Excluded(name), std::ops::Bound::Unbounded));
             let other = later.chain(names.iter()).find(|other| **other != name);
             if let Some(other) = other {
-                let change = Change::Call {
-                    call,
-                    name: (*other).to_owned(),
-                    args: given(recorded),
-                };
+                let name = (*other).to_owned();
+                let change = Change::Tool { call, name };
                 let what = format!("→ {other}");
                 self.add(Operator::ReplaceTool, self.label(call), call, what, change);
             }
@@ -205,41 +200,26 @@ impl SiteFinder<'_> {
                     self.label(call)
                 };
                 let what = format!("args{} {} → {}", shown(&path), plain(leaf), plain(&changed));
-                let mut args = args.clone();
-                if let Some(place) = at(&mut args, &path) {
-                    *place = changed;
-                }
-                self.add(operator, label, call, what, self.with_args(call, args));
+                let edit = ArgsEdit::At(pointer(&path), changed);
+                self.add(operator, label, call, what, Change::Args { call, edit });
             }
         }
         for (call, recorded) in self.calls.iter().enumerate() {
             let args = given(recorded);
             for key in keys(&args) {
-                let mut without = args.clone();
-                if let Some(map) = without.as_object_mut() {
-                    map.remove(key);
-                }
-                let change = self.with_args(call, without);
+                let edit = ArgsEdit::Without(key.to_owned());
+                let change = Change::Args { call, edit };
                 let (label, what) = (self.label(call), format!("args.{key}"));
                 self.add(Operator::DropArgument, label, call, what, change);
             }
         }
         for (call, recorded) in self.calls.iter().enumerate() {
-            let mut args = given(recorded);
-            if let Some(map) = args.as_object_mut() {
-                map.insert("mcptest_extra".to_owned(), json!(true));
-                let change = self.with_args(call, args);
+            if given(recorded).is_object() {
+                let edit = ArgsEdit::With("mcptest_extra", json!(true));
+                let change = Change::Args { call, edit };
                 let (label, what) = (self.label(call), "args.mcptest_extra");
                 self.add(Operator::ExtraArgument, label, call, what, change);
             }
-        }
-    }
-
-    fn with_args(&self, call: usize, args: Value) -> Change {
-        Change::Call {
-            call,
-            name: self.calls[call].name.clone(),
-            args,
         }
     }
 
@@ -258,9 +238,9 @@ impl SiteFinder<'_> {
     }
 
     fn closing(&mut self) {
-        let Some(closing) = self.run.trace.closing() else {
+        if self.run.trace.closing().is_none() {
             return;
-        };
+        }
         let succeeded = self.calls.iter().zip(&self.known);
         let done: BTreeSet<&str> = succeeded
             .filter(|(_, known)| known.succeeded)
@@ -268,8 +248,8 @@ impl SiteFinder<'_> {
             .collect();
         for tool in self.tools.names.iter().filter(|tool| !done.contains(*tool)) {
             if let Some(claim) = claim(tool) {
-                let change = Change::Closing(format!("{closing}{claim}"));
-                self.add_whole(Operator::FalseClaim, format!("{tool}:{claim}"), change);
+                let what = format!("{tool}:{claim}");
+                self.add_whole(Operator::FalseClaim, what, Change::Claim(claim));
             }
         }
         if !self.ends_in_a_call() {
@@ -295,7 +275,8 @@ impl SiteFinder<'_> {
         }
         if let Some(read) = (0..calls).find(|call| self.reads(*call)) {
             let last = calls - 1;
-            let order = (0..last).chain([read; 3]).chain([last]).collect();
+            let again = || read..read + 1;
+            let order = vec![0..last, again(), again(), again(), last..calls];
             self.add(
                 Operator::AddReads,
                 MutantLabel::Counted,
@@ -313,14 +294,5 @@ impl SiteFinder<'_> {
             let what = "completed → turn_budget";
             self.add_whole(Operator::StopReason, what, Change::StopReason);
         }
-    }
-}
-
-/// The arguments of a call: none are `{}`.
-fn given(call: &ToolCall) -> Value {
-    if call.args.is_null() {
-        json!({})
-    } else {
-        Value::clone(&call.args)
     }
 }

@@ -1,6 +1,7 @@
 //! Mutants of small runs, operator by operator.
 
 mod plan;
+mod same;
 
 use crate::trace::{Origin, PathKeys, parse_run};
 use proptest::prelude::*;

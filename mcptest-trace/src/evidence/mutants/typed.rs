@@ -77,10 +77,11 @@ pub(super) fn changed(before: &Trace, change: &Change) -> (Trace, Sources) {
 /// Everything of a change but what is left out and where the rest goes.
 fn edit(trace: &mut Trace, change: &Change) {
     match change {
-        Change::Call { call, name, args } => {
+        Change::Tool { call, .. } | Change::Args { call, .. } => {
             let call = &mut trace.tool_calls[*call];
-            call.name.clone_from(name);
-            call.args = args.clone().into();
+            let (name, args) = change.of_call(call);
+            let (name, args) = (name.to_owned(), args.into_owned());
+            (call.name, call.args) = (name, args.into());
         }
         Change::FailResult(call) => {
             let results = trace.tool_results.iter_mut();
@@ -89,7 +90,10 @@ fn edit(trace: &mut Trace, change: &Change) {
                 result.result = failed().into();
             }
         }
-        Change::Closing(text) => trace.final_response = Some(text.clone()),
+        Change::Claim(claim) => {
+            let before = trace.closing().unwrap_or_default();
+            trace.final_response = Some(format!("{before}{claim}"));
+        }
         Change::DropClosing | Change::Truncate(_) => trace.final_response = Some(String::new()),
         Change::GrowTokens(from) => grow(&mut trace.conversation, *from),
         Change::Order(_) | Change::DropResult(_) | Change::StopReason => {}
