@@ -2,13 +2,15 @@
 //! one mode, and given back in the other.
 
 #[cfg(feature = "play")]
-use std::collections::{HashMap, VecDeque};
+use std::borrow::Cow;
+#[cfg(feature = "play")]
+use std::collections::HashMap;
 use std::fmt::{self, Display};
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
 #[cfg(feature = "play")]
-use mcptest_trace::trace::{canonical_json, value_json};
+use mcptest_trace::trace::canonical_json;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -17,6 +19,8 @@ use serde_json::json;
 
 #[cfg(feature = "play")]
 use crate::json::named;
+#[cfg(feature = "play")]
+use crate::play::call_index::{CallIndex, Given};
 
 /// What a tool of the agent's own answered, or that it failed.
 #[derive(Debug, Clone, Default)]
@@ -35,9 +39,11 @@ pub(crate) struct OwnTools {
     #[cfg(feature = "play")]
     plays: bool,
     calls: Arc<Mutex<Vec<OwnCall>>>,
-    /// The calls by what they ask, which were not given.
+    /// The recorded calls by what they ask, and the first of each tool.
     #[cfg(feature = "play")]
-    left: Arc<Mutex<HashMap<String, VecDeque<usize>>>>,
+    recorded: Arc<(CallIndex, HashMap<String, Value>)>,
+    #[cfg(feature = "play")]
+    given: Arc<Mutex<Given>>,
     /// Calls that were not recorded: the tool, the arguments, what is said of it.
     #[cfg(feature = "play")]
     unknown: Arc<Mutex<Vec<(String, Value, String)>>>,
@@ -55,12 +61,6 @@ impl Display for ToolFailure {
 
 impl std::error::Error for ToolFailure {}
 
-/// The same for calls of one tool whose arguments are equal.
-#[cfg(feature = "play")]
-fn key(name: &str, args: &Value) -> String {
-    format!("{name} {}", value_json(args))
-}
-
 impl OwnTools {
     /// What was recorded, to be played.
     #[cfg(feature = "play")]
@@ -75,16 +75,19 @@ impl OwnTools {
             })
         });
         let calls: Vec<OwnCall> = calls.collect();
-        let mut left: HashMap<String, VecDeque<usize>> = HashMap::new();
-        for (place, call) in calls.iter().enumerate() {
-            let same = left.entry(key(&call.name, &call.args)).or_default();
-            same.push_back(place);
+        let asked = calls.iter();
+        let asked = asked.map(|call| (call.name.as_str(), Cow::Borrowed(&call.args)));
+        let index = CallIndex::of(asked);
+        let mut first = HashMap::new();
+        for call in &calls {
+            let of_tool = first.entry(call.name.clone());
+            of_tool.or_insert_with(|| call.args.clone());
         }
         Self {
             plays: true,
+            recorded: Arc::new((index, first)),
             calls: Arc::new(Mutex::new(calls)),
-            left: Arc::new(Mutex::new(left)),
-            unknown: Arc::default(),
+            ..Self::default()
         }
     }
 
@@ -128,11 +131,12 @@ impl OwnTools {
     #[cfg(feature = "play")]
     fn given<T: DeserializeOwned>(&self, name: &str, args: &Value) -> Result<T, ToolFailure> {
         let mut calls = self.lock();
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = left.get_mut(&key(name, args));
-        let is_known = same.is_some();
-        let next = same.and_then(VecDeque::pop_front);
-        if let Some(call) = next.and_then(|next| calls.get_mut(next)) {
+        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let (index, first) = &*self.recorded;
+        let found = index.give(&mut given, name, args);
+        if let Ok(call) = found
+            && let Some(call) = calls.get_mut(call)
+        {
             call.given = true;
             let value = match &call.result {
                 Some(Ok(value)) => value.clone(),
@@ -148,19 +152,15 @@ impl OwnTools {
                 ToolFailure(words)
             });
         }
-        let words = if is_known {
-            format!(
+        let words = match (found, first.get(name)) {
+            (Err(0), Some(args)) => format!(
+                "the recording has no call of `{name}` with these arguments; a recorded call has {}",
+                canonical_json(args)
+            ),
+            (Err(0), None) => format!("`{name}` was not called when the run was recorded"),
+            _ => format!(
                 "`{name}` is called once more with these arguments than when the run was recorded"
-            )
-        } else {
-            let same = calls.iter().find(|call| call.name == name);
-            match same {
-                Some(call) => format!(
-                    "the recording has no call of `{name}` with these arguments; a recorded call has {}",
-                    canonical_json(&call.args)
-                ),
-                None => format!("`{name}` was not called when the run was recorded"),
-            }
+            ),
         };
         self.tell(name, args, &words);
         Err(ToolFailure(format!("mcptest: {words}")))
@@ -265,6 +265,20 @@ mod tests {
                 assert!(plays.call("refund", args(amount), never()).await.is_err());
                 assert_eq!(plays.unknown().last().unwrap().2, told);
             }
+        });
+    }
+    #[test]
+    fn a_call_whose_recorded_arguments_lack_a_secret_is_given_back() {
+        runs(async {
+            let recorded =
+                json!([{ "name": "charge", "args": { "key": "[redacted KEY]" }, "result": 1 }]);
+            let plays = OwnTools::played(recorded.as_array().unwrap());
+            let never = async { panic!("it runs") as Result<u32, String> };
+            assert_eq!(
+                plays.call("charge", json!({ "key": "sk-1" }), never).await,
+                Ok(1)
+            );
+            assert!(plays.unmade().is_empty());
         });
     }
 }

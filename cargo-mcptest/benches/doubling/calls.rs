@@ -11,6 +11,7 @@ use mcptest_trace::eval::{
     narrative_divergence, score_golden_path, score_session, score_trajectory_axes, session_traces,
     trace_flow, validate_trace,
 };
+use mcptest_trace::evidence::mutants::{MutantOptions, RecordedRun, plan};
 use mcptest_trace::record::Recorder;
 use mcptest_trace::trace::{Origin, Run, Trace, parse_run};
 use serde_json::{Value, json};
@@ -193,6 +194,30 @@ fn metric_rows() -> Vec<Row> {
 
 fn plan_rows() -> Vec<Row> {
     vec![
+        Row::new("mutants are planned", "calls", 500, |calls| {
+            let run = run(calls);
+            Box::new(move || {
+                let runs = [RecordedRun::new("a", 1, &run)];
+                black_box(plan(&runs, &MutantOptions::default()));
+            })
+        }),
+        Row::new(
+            "mutants of one call are planned",
+            "arguments",
+            500,
+            |count| {
+                let args = (0..count).map(|at| (format!("order_{at}"), at.into()));
+                let args: serde_json::Map<String, Value> = args.collect();
+                let mut recorded = cassette(1);
+                recorded["trace"]["tool_calls"][0]["args"] = args.into();
+                let run = parse_run(recorded.to_string().as_bytes(), &Origin::file("run.json"));
+                let run = run.unwrap();
+                Box::new(move || {
+                    let runs = [RecordedRun::new("a", 1, &run)];
+                    black_box(plan(&runs, &MutantOptions::default()));
+                })
+            },
+        ),
         Row::new("redundant calls", "calls", 4_000, |calls| {
             metric(calls, Trace::redundant_tool_calls)
         }),

@@ -91,6 +91,85 @@ fn parallel(calls: usize) -> (Value, Vec<(String, String)>) {
     )
 }
 
+/// One answer of so many equal calls, whose results the client tells in another order than that in which the server gave
+/// them; and what went by at the server.
+fn reordered(calls: usize) -> (Value, Vec<(String, String)>, RunOptions) {
+    let mut recorded = cassette(calls);
+    for call in recorded["trace"]["tool_calls"].as_array_mut().unwrap() {
+        (call["name"], call["step"]) = ("get_order".into(), 0.into());
+        call["args"] = json!({});
+    }
+    let mut talk = messages(calls);
+    let (mut made, mut told) = (talk[1].clone(), Vec::new());
+    made["tool_calls"] = json!([]);
+    for (index, pair) in talk[1..].chunks(2).enumerate() {
+        let mut call = pair[0]["tool_calls"][0].clone();
+        call["function"] = json!({ "name": "desk__get_order", "arguments": "{}" });
+        made["tool_calls"].as_array_mut().unwrap().push(call);
+        let mut result = pair[1].clone();
+        result["content"] = format!("order {}", calls - 1 - index).into();
+        told.push(result);
+    }
+    talk.truncate(1);
+    let first = request(&talk);
+    talk.extend(std::iter::once(made).chain(told));
+    let mut options = at_server(calls);
+    for call in &mut options.mcp.calls {
+        (call.args, call.asked_at) = (json!({}), 1);
+        "get_order".clone_into(&mut call.tool);
+    }
+    (recorded, vec![first, request(&talk)], options)
+}
+
+/// So many requests whose openings, system prompts and calls are not those that were recorded.
+fn changed(count: usize) -> (Value, Vec<(String, String)>) {
+    let conversation = |number: usize| json!({ "role": "agent", "name": format!("a{number}"), "system_prompt": "Be kind.", "opening": format!("Question {number}?"), "answers": [{ "parts": [{ "text": format!("Answer {number}.") }] }] });
+    let all: Vec<Value> = (0..count).map(conversation).collect();
+    let mut recorded = cassette(2);
+    recorded["session"] = json!({ "version": "1.0", "conversations": all });
+    let ask = |number: usize| {
+        let user = json!({ "role": "user", "content": format!("Tell me {number}!") });
+        request(&[json!({ "role": "system", "content": "Be kind." }), user])
+    };
+    (recorded, (0..count).map(ask).collect())
+}
+
+/// So many conversations of Gemini with one opening, whose calls have no identifiers, and the second request of each.
+fn nameless(count: usize) -> (Value, Vec<(String, String)>) {
+    let call = |number: usize| json!({ "name": "desk__get_order", "args": { "order": number } });
+    let conversation = |number: usize| json!({ "role": "agent", "name": format!("a{number}"), "opening": "Look.", "answers": [{ "parts": [{ "call": call(number) }] }, { "parts": [{ "text": "Done." }] }] });
+    let all: Vec<Value> = (0..count).map(conversation).collect();
+    let mut recorded = cassette(2);
+    recorded["session"] = json!({ "version": "1.0", "conversations": all });
+    let ask = |number: usize| {
+        let response = json!({ "name": "desk__get_order", "response": { "output": "found" } });
+        let contents = json!([
+            { "role": "user", "parts": [{ "text": "Look." }] },
+            { "role": "model", "parts": [{ "functionCall": call(number) }] },
+            { "role": "user", "parts": [{ "functionResponse": response }] },
+        ]);
+        let path = "/gemini/v1beta/models/m:generateContent".to_owned();
+        (path, json!({ "contents": contents }).to_string())
+    };
+    (recorded, (0..count).map(ask).collect())
+}
+
+/// Plays calls at a server. `args`: of a call as it was recorded, and as it is made now.
+fn at_played_server(calls: usize, args: fn(usize) -> (Value, Value)) -> Box<dyn FnMut()> {
+    let mut recorded = cassette(calls);
+    let made = recorded["trace"]["tool_calls"].as_array_mut().unwrap();
+    for (index, call) in made.iter_mut().enumerate() {
+        (call["name"], call["args"]) = ("get_order".into(), args(index).0);
+    }
+    let recording = Recording::of(&recorded).unwrap();
+    Box::new(move || {
+        let desk = ServerPlayer::of(&recording, None).unwrap();
+        for index in 0..calls {
+            black_box(desk.call("get_order", &args(index).1));
+        }
+    })
+}
+
 /// A recording that offers so many tools, and a request that does.
 fn offered(tools: usize) -> (Value, (String, String)) {
     let names = || (0..tools).map(|number| format!("tool_{number}"));
@@ -161,24 +240,56 @@ pub(crate) fn rows() -> Vec<Row> {
             Box::new(move || ask(&player(&cassette), std::slice::from_ref(&request)))
         }),
         Row::new("calls with fractions are played", "calls", 250, |calls| {
-            let args = |index: usize| json!({ "order": index, "price": 0.5 });
-            let mut recorded = cassette(calls);
-            for (index, call) in recorded["trace"]["tool_calls"]
-                .as_array_mut()
-                .unwrap()
-                .iter_mut()
-                .enumerate()
-            {
-                call["args"] = args(index);
-            }
-            let recording = Recording::of(&recorded).unwrap();
-            Box::new(move || {
-                let desk = ServerPlayer::of(&recording, None).unwrap();
-                for index in 0..calls {
-                    black_box(desk.call(["get_order", "cancel_order"][index % 2], &args(index)));
-                }
+            at_played_server(calls, |index| {
+                let args = json!({ "order": index, "price": 0.5 });
+                (args.clone(), args)
             })
         }),
+        Row::new(
+            "calls without their secrets are played",
+            "calls",
+            250,
+            |calls| {
+                at_played_server(calls, |index| {
+                    let text = |name: &str| json!({ "to": name, "text": format!("Dear {name}, order {index} was sent.") });
+                    (text("[redacted NAME]"), text("Ann"))
+                })
+            },
+        ),
+        Row::new("calls that were not recorded", "calls", 250, |calls| {
+            at_played_server(calls, |index| {
+                (json!({ "order": index }), json!({ "id": index }))
+            })
+        }),
+        Row::new(
+            "requests of which none was recorded",
+            "requests",
+            250,
+            |count| {
+                let (cassette, requests) = changed(count);
+                Box::new(move || ask(&player(&cassette), &requests))
+            },
+        ),
+        Row::new(
+            "conversations without identifiers are played",
+            "requests",
+            250,
+            |count| {
+                let (cassette, requests) = nameless(count);
+                Box::new(move || ask(&player(&cassette), &requests))
+            },
+        ),
+        Row::new(
+            "equal calls at a server are written",
+            "calls",
+            250,
+            |calls| {
+                let (cassette, requests, options) = reordered(calls);
+                let player = player(&cassette);
+                ask(&player, &requests);
+                Box::new(move || _ = black_box(player.run(&options)))
+            },
+        ),
         Row::new(
             "resources of a server are played",
             "requests",

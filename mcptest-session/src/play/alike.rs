@@ -2,67 +2,85 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
 
-use super::turn_sign::{TurnSign, shared_turns};
+use super::turn_sign::KnownTurns;
 
-/// Conversations with the same opening, system prompt, tools and role.
+/// Conversations that begin with the same.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Alike {
     /// Their numbers, ascending, each with the turns of the model.
-    all: Vec<(usize, Vec<TurnSign>)>,
-    /// The first conversation that begins with some turns.
-    by_turns: HashMap<u64, usize>,
-    /// A call of one of them has no identifier: those of other turns may be its.
-    is_loose: bool,
+    all: Vec<(usize, Arc<KnownTurns>)>,
+    /// Those in which some calls have an identifier and others have none.
+    mixed: Vec<(usize, Arc<KnownTurns>)>,
+    /// The first conversation that begins with some turns: by what they say and by their identifiers, where each call has one.
+    by_ids: HashMap<u64, usize>,
+    /// The same by what they say alone, where no call has an identifier.
+    by_words: HashMap<u64, usize>,
+    /// The same of all conversations.
+    all_by_words: HashMap<u64, usize>,
 }
+
+/// How many turns are the same, and in which conversation: the larger, the nearer.
+pub(super) type Near = (usize, Reverse<usize>);
 
 impl Alike {
     /// Adds a conversation, whose number is larger than those before.
-    pub(super) fn add(&mut self, number: usize, turns: Vec<TurnSign>) {
-        for mark in marks(&turns) {
-            self.by_turns.entry(mark).or_insert(number);
+    pub(super) fn add(&mut self, number: usize, turns: &Arc<KnownTurns>) {
+        let one = (number, Arc::clone(turns));
+        add(&mut self.all_by_words, &turns.words, number);
+        if !turns.has_ids() {
+            add(&mut self.by_words, &turns.words, number);
+        } else if turns.lacks_ids() {
+            self.mixed.push(one.clone());
+        } else {
+            add(&mut self.by_ids, &turns.marks, number);
         }
-        self.is_loose |= turns.iter().any(|turn| !turn.has_ids());
-        self.all.push((number, turns));
+        self.all.push(one);
     }
 
-    /// The first of them.
-    pub(super) fn first(&self) -> Option<usize> {
-        self.all.first().map(|(number, _)| *number)
-    }
-
-    /// Whether it is one conversation.
-    pub(super) fn is_one(&self) -> bool {
-        self.all.len() == 1
+    /// The one that shares most turns with a talk. The talk is read only if there are several.
+    pub(super) fn nearest_of<'t>(&self, asked: &impl Fn() -> &'t KnownTurns) -> Option<usize> {
+        if let [(only, _)] = self.all.as_slice() {
+            return Some(*only);
+        }
+        self.nearest(asked()).map(|(_, number)| number.0)
     }
 
     /// The one that shares most turns with a talk, the first of several; and how many it shares.
-    pub(super) fn nearest(&self, asked: &[TurnSign]) -> Option<(usize, Reverse<usize>)> {
-        if self.is_loose || !asked.iter().all(TurnSign::has_given_ids) {
-            let shared = self.all.iter();
-            let shared =
-                shared.map(|(number, known)| (shared_turns(known, asked), Reverse(*number)));
-            return shared.max();
-        }
-        let marks: Vec<u64> = marks(asked).collect();
-        let mut longest = marks.iter().enumerate().rev();
-        let found = longest.find_map(|(place, mark)| {
-            let number = self.by_turns.get(mark)?;
-            Some((place + 1, Reverse(*number)))
-        });
-        found.or_else(|| Some((0, Reverse(self.first()?))))
+    pub(super) fn nearest(&self, asked: &KnownTurns) -> Option<Near> {
+        let none = (0, Reverse(self.all.first()?.0));
+        let each = |all: &[(usize, Arc<KnownTurns>)]| {
+            let shared = all.iter();
+            let shared = shared.map(|(number, known)| (known.shared(asked), Reverse(*number)));
+            shared.max()
+        };
+        let found = if !asked.has_given_ids() {
+            [longest(&self.all_by_words, &asked.words), None, None]
+        } else if asked.lacks_given_ids() {
+            [each(&self.all), None, None]
+        } else {
+            [
+                longest(&self.by_ids, &asked.marks),
+                longest(&self.by_words, &asked.words),
+                each(&self.mixed),
+            ]
+        };
+        found.into_iter().flatten().chain([none]).max()
     }
 }
 
-/// The same for the same first turn, for the same first two, and so on.
-fn marks(turns: &[TurnSign]) -> impl Iterator<Item = u64> {
-    turns.iter().scan(0, |mark, turn| {
-        let mut hasher = DefaultHasher::new();
-        (*mark, turn).hash(&mut hasher);
-        *mark = hasher.finish();
-        Some(*mark)
-    })
+/// The first conversation with the most of these turns.
+fn longest(by: &HashMap<u64, usize>, marks: &[u64]) -> Option<Near> {
+    let mut longest = marks.iter().enumerate().rev();
+    longest.find_map(|(place, mark)| Some((place + 1, Reverse(*by.get(mark)?))))
+}
+
+/// Of the conversations that begin with some turns, the first.
+fn add(by: &mut HashMap<u64, usize>, marks: &[u64], number: usize) {
+    for mark in marks {
+        by.entry(*mark).or_insert(number);
+    }
 }
 
 #[cfg(test)]
@@ -70,16 +88,30 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::play::turn_sign::TurnSign;
 
-    fn turns(length: usize) -> impl Strategy<Value = Vec<TurnSign>> {
+    fn turns(length: usize) -> impl Strategy<Value = KnownTurns> {
         let id = prop_oneof![
             6 => "[ab]".prop_map(Some),
             1 => Just(None),
             1 => Just(Some("gemini:find:0".to_owned())),
         ];
-        let turn = (0_u64..2, proptest::collection::vec(id, 1));
-        let turn = turn.prop_map(|(sign, ids)| TurnSign { sign, ids });
-        proptest::collection::vec(turn, 0..length)
+        let id = (0..3, id).prop_map(|(kind, id)| id.filter(|_| kind > 0));
+        let nameless =
+            proptest::collection::vec((0_u64..2).prop_map(|sign| (sign, None)), 0..length);
+        let any = proptest::collection::vec((0_u64..2, id), 0..length);
+        let turns = prop_oneof![nameless, any];
+        turns.prop_map(|turns| {
+            let turns = turns.into_iter();
+            KnownTurns::new(
+                turns
+                    .map(|(sign, id)| TurnSign {
+                        sign,
+                        ids: vec![id],
+                    })
+                    .collect(),
+            )
+        })
     }
 
     proptest! {
@@ -88,11 +120,12 @@ mod tests {
             known in proptest::collection::vec(turns(4), 1..8), asked in turns(5),
         ) {
             let mut alike = Alike::default();
+            let known: Vec<Arc<KnownTurns>> = known.into_iter().map(Arc::new).collect();
             for (number, turns) in known.iter().enumerate() {
-                alike.add(number, turns.clone());
+                alike.add(number, turns);
             }
             let shared = known.iter().enumerate();
-            let plain = shared.map(|(number, turns)| (shared_turns(turns, &asked), Reverse(number)));
+            let plain = shared.map(|(number, turns)| (turns.shared(&asked), Reverse(number)));
             prop_assert_eq!(alike.nearest(&asked), plain.max());
         }
     }

@@ -1,50 +1,97 @@
-//! The recorded calls of a server by what they ask, so that a call finds its answer without a look at all others.
+//! Recorded calls by what they ask, so that a call finds its answer without a look at all others.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use mcptest_trace::trace::value_json;
 use serde_json::Value;
 
-use super::texts::MARKER;
+use super::texts::{MARKER, around_gaps, same};
 
-/// The places of calls by what they ask.
+/// So many bytes of a text are compared before and after what was taken out of it, as far as there are so many.
+const ENDS: [usize; 3] = [16, 4, 0];
+
+/// Calls by what they ask. Calls of one tool with equal arguments are one group, by a number.
 #[derive(Debug, Clone, Default)]
-pub(super) struct CallIndex {
-    equal: HashMap<String, Vec<usize>>,
-    /// Calls whose arguments may be the same as others that are written otherwise.
-    loose: Vec<usize>,
-    /// How many calls there are.
-    count: usize,
+pub(crate) struct CallIndex {
+    /// The calls of each group, in their order.
+    groups: Vec<Vec<usize>>,
+    equal: HashMap<String, usize>,
+    /// Groups whose arguments may be the same as others that are written otherwise, as a secret was taken out of them:
+    /// by the tool, and by where it was.
+    loose: HashMap<String, BTreeMap<Vec<Gap>, OfShape>>,
+}
+
+/// How many calls of each group are given.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Given(HashMap<usize, usize>);
+
+/// Groups with gaps at the same places: by all that stands around the gaps. Each has its arguments as they were recorded.
+type OfShape = HashMap<String, Vec<(usize, Value)>>;
+
+/// Where something was taken out of arguments.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Gap {
+    /// A JSON pointer.
+    at: String,
+    /// Of a text: how many bytes at its begin and at its end are known. Else nothing is known of the value.
+    known: Option<(usize, usize)>,
 }
 
 impl CallIndex {
-    /// Of calls in their order: the [`key`] of each, and whether its arguments are [loose](is_loose).
-    pub(super) fn of(calls: impl IntoIterator<Item = (String, bool)>) -> Self {
+    /// Of calls in their order: the tool of each and its arguments.
+    pub(crate) fn of<'c>(calls: impl IntoIterator<Item = (&'c str, Cow<'c, Value>)>) -> Self {
         let mut index = Self::default();
-        for (key, is_loose) in calls {
-            if is_loose {
-                index.loose.push(index.count);
-            } else {
-                index.equal.entry(key).or_default().push(index.count);
+        for (place, (tool, args)) in calls.into_iter().enumerate() {
+            let next = index.groups.len();
+            let group = *index.equal.entry(key(tool, &args)).or_insert(next);
+            if group == next {
+                index.groups.push(Vec::new());
+                index.add_loose(tool, &args, group);
             }
-            index.count += 1;
+            index.groups[group].push(place);
         }
         index
     }
 
-    /// The calls that a call with this key may be, in their order. If they are borrowed, each of them is the same call.
-    pub(super) fn like(&self, key: &str, args: &Value) -> Cow<'_, [usize]> {
-        if is_loose(args) {
-            return (0..self.count).collect();
+    fn add_loose(&mut self, tool: &str, args: &Value, group: usize) {
+        let mut gaps = Vec::new();
+        add_gaps(args, String::new(), &mut gaps);
+        if gaps.is_empty() {
+            return;
         }
-        let equal = self.equal.get(key).map_or(&[][..], Vec::as_slice);
-        if self.loose.is_empty() {
-            return equal.into();
+        if let Some(around) = around(args, &gaps) {
+            let of_tool = self.loose.entry(tool.to_owned()).or_default();
+            let of_shape = of_tool.entry(gaps).or_default();
+            let alike = of_shape.entry(around).or_default();
+            alike.push((group, args.clone()));
         }
-        let mut all = [equal, &self.loose].concat();
-        all.sort_unstable();
-        all.into()
+    }
+
+    /// Gives the first call that was not given, of those that a call may be; else says how many these are.
+    pub(crate) fn give(&self, given: &mut Given, tool: &str, args: &Value) -> Result<usize, usize> {
+        let like = self.like(tool, args);
+        let left = like.iter().filter_map(|group| {
+            let given = given.0.get(group).copied().unwrap_or_default();
+            Some((*self.groups[*group].get(given)?, *group))
+        });
+        let Some((call, group)) = left.min() else {
+            return Err(like.iter().map(|group| self.groups[*group].len()).sum());
+        };
+        *given.0.entry(group).or_default() += 1;
+        Ok(call)
+    }
+
+    /// The groups whose calls a call may be.
+    fn like(&self, tool: &str, args: &Value) -> Vec<usize> {
+        let equal = self.equal.get(&key(tool, args)).copied();
+        let loose = self.loose.get(tool).into_iter().flatten();
+        let alike = loose.filter_map(|(gaps, of_shape)| of_shape.get(&around(args, gaps)?));
+        let others = alike
+            .flatten()
+            .filter(|(group, recorded)| Some(*group) != equal && same(recorded, args, &[]));
+        let groups = others.map(|(group, _)| *group);
+        equal.into_iter().chain(groups).collect()
     }
 }
 
@@ -53,14 +100,61 @@ pub(super) fn key(tool: &str, args: &Value) -> String {
     format!("{tool} {}", value_json(args))
 }
 
-/// Whether arguments may be the same as others that are written otherwise: a secret was taken out of them.
-pub(super) fn is_loose(args: &Value) -> bool {
-    match args {
-        Value::String(text) => text.contains(MARKER),
-        Value::Array(items) => items.iter().any(is_loose),
-        Value::Object(map) => map
-            .iter()
-            .any(|(key, value)| key.contains(MARKER) || is_loose(value)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+/// Finds what was taken out of a value.
+fn add_gaps(value: &Value, at: String, gaps: &mut Vec<Gap>) {
+    match value {
+        Value::String(text) => {
+            if let Some((before, after)) = around_gaps(text) {
+                // A whole value that was taken out may have been of any type.
+                let known = (!before.is_empty() || !after.is_empty()).then(|| {
+                    let known = |fits: &dyn Fn(usize) -> bool| {
+                        ENDS.into_iter()
+                            .find(|length| fits(*length))
+                            .unwrap_or_default()
+                    };
+                    let head = known(&|length| before.get(..length).is_some());
+                    let tail = known(&|length| {
+                        let from = after.len().checked_sub(length);
+                        from.is_some_and(|from| after.is_char_boundary(from))
+                    });
+                    (head, tail)
+                });
+                gaps.push(Gap { at, known });
+            }
+        }
+        Value::Array(items) => {
+            for (place, item) in items.iter().enumerate() {
+                add_gaps(item, format!("{at}/{place}"), gaps);
+            }
+        }
+        Value::Object(map) => {
+            if map.keys().any(|key| key.contains(MARKER)) {
+                gaps.push(Gap { at, known: None });
+                return;
+            }
+            for (key, value) in map {
+                let key = key.replace('~', "~0").replace('/', "~1");
+                add_gaps(value, format!("{at}/{key}"), gaps);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+}
+
+/// Arguments without their gaps; nothing if they cannot have these.
+fn around(args: &Value, gaps: &[Gap]) -> Option<String> {
+    let mut args = args.clone();
+    for gap in gaps {
+        let place = args.pointer_mut(&gap.at)?;
+        *place = match gap.known {
+            None => Value::Null,
+            Some((head, tail)) => {
+                let text = place.as_str()?;
+                let (before, rest) = text.split_at_checked(head)?;
+                let from = rest.len().checked_sub(tail)?;
+                Value::from([before, rest.get(from..)?].as_slice())
+            }
+        };
+    }
+    Some(value_json(&args))
 }

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::alike::Alike;
-use super::conversation::{Answer, CallPlace, Role};
+use regex::Regex;
+
+use super::conversation::{Answer, CallPlace};
+use super::openings::Openings;
 use super::recording::Recording;
 use super::spoken::Spoken;
-use super::turns::known_turns;
 use crate::exchange::{Item, Part};
 use crate::protocol::{Protocol as _, Responses, written_item};
 
@@ -47,6 +48,10 @@ impl Recording {
     pub(super) fn index(&mut self) {
         for (number, conversation) in self.conversations.iter_mut().enumerate() {
             for (place, answer) in conversation.moves.iter_mut().enumerate() {
+                if !answer.heard.is_empty() {
+                    let first = self.heard.entry(answer.heard.clone());
+                    first.or_insert((number, place));
+                }
                 let said = &mut answer.said;
                 let id = said
                     .id
@@ -90,29 +95,12 @@ impl Recording {
             answer.spoken = self.spoken(answer);
         }
         self.conversations = all;
-        self.group();
+        self.group(&[]);
     }
 
-    /// Puts conversations that begin alike together.
-    fn group(&mut self) {
-        let mut places = HashMap::new();
-        for (number, own) in self.conversations.iter().enumerate() {
-            let opening = own.opening.as_deref().map(str::trim);
-            let first = own.moves.first();
-            let system = first.and_then(|first| first.system.clone());
-            let tools = first.and_then(|first| first.tools.clone());
-            let next = self.alike.len();
-            let key = (opening, own.role == Role::Side, system, tools);
-            let place = *places.entry(key).or_insert(next);
-            if place == next {
-                self.alike.push(Alike::default());
-                if let Some(opening) = opening {
-                    let same = self.openings.entry(opening.to_owned()).or_default();
-                    same.push(place);
-                }
-            }
-            self.alike[place].add(number, known_turns(own));
-        }
+    /// Finds out how conversations begin, with what the masks match blanked.
+    pub(super) fn group(&mut self, masks: &[Regex]) {
+        self.openings = Openings::of(&self.conversations, masks);
     }
 
     /// The calls of a conversation that were given an identifier, the last one first.

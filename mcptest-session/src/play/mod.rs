@@ -2,13 +2,13 @@
 //!
 //! - `recording`, `conversation`, `index`, `kept`, `offered`: what a cassette holds for playing, whoever wrote it;
 //! - `moves`: the model calls of a trace, one answer each;
-//! - `place`: which answer a request asks for;
+//! - `place`: which answer a request asks for; `openings`, `alike`, `turn_sign`: its conversation;
 //! - `talk`, `turns`, `spoken`, `examples`: the turns of the model in a request, beside those that it took;
 //! - `compare`: what a request says otherwise than the recorded one;
 //! - `closing`: what the program says to the user, beside what it said;
 //! - `held`: what a request has of the one before it;
 //! - `session`: one run of the agent's code against a recording;
-//! - `servers`: MCP servers, played; `call_index`: their calls by what they ask; `server_player`: one of them, to whoever asks it;
+//! - `servers`: MCP servers, played; `call_index`: calls by what they ask; `server_player`: one of them, to whoever asks it;
 //! - `keys`: placeholders for keys of providers;
 //! - `player`, `state`, `wire`: answers the requests of an endpoint; `played`: what came of it.
 //!
@@ -16,7 +16,7 @@
 //! gets the same answer again.
 
 mod alike;
-mod call_index;
+pub(crate) mod call_index;
 mod closing;
 mod compare;
 mod conversation;
@@ -27,6 +27,7 @@ mod kept;
 mod keys;
 mod moves;
 mod offered;
+mod openings;
 mod options;
 mod place;
 mod played;

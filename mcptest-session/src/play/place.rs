@@ -1,11 +1,8 @@
 //! Which answer a request asks for: its conversation by its opening, its place by the answers that it holds.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
-use super::alike::Alike;
-use super::conversation::Role;
 use super::recording::Recording;
-use super::turns::asked_turns;
 use crate::exchange::{Asked, Item, Part};
 use crate::record::{held_talk, talk_digest};
 
@@ -62,7 +59,8 @@ pub(super) fn of(
         Some(place.conversation)
     };
     let only = (is_first && recording.conversations.len() == 1).then_some(0);
-    let Some(conversation) = conversation(recording, asked).or_else(by_calls).or(only) else {
+    let begun = recording.openings.find(recording, asked);
+    let Some(conversation) = begun.or_else(by_calls).or(only) else {
         return Place::Unknown;
     };
     let examples = recording.conversations[conversation].examples;
@@ -186,18 +184,11 @@ fn after_new(
         let next = after.clone().find(|(own, answer)| !is_given(*own, *answer));
         return next.or(after.next_back());
     }
-    let heard = asked.heard();
-    let mut all = recording.conversations.iter().enumerate();
-    all.find_map(|(conversation, own)| {
-        let answer = own.moves.iter().position(|one| {
-            let known = one
-                .heard
-                .iter()
-                .map(|(role, text)| (role.as_str(), text.as_str()));
-            !heard.is_empty() && known.eq(heard.iter().copied())
-        })?;
-        Some((conversation, answer))
-    })
+    let heard = asked.heard().into_iter();
+    let heard: Vec<(String, String)> = heard
+        .map(|(role, text)| (role.to_owned(), text.to_owned()))
+        .collect();
+    recording.heard.get(&heard).copied()
 }
 
 fn is_answer(item: &Item) -> bool {
@@ -210,76 +201,4 @@ fn groups(items: &[Item]) -> usize {
     starts
         .filter(|(at, item)| is_answer(item) && (*at == 0 || !is_answer(&items[at - 1])))
         .count()
-}
-
-/// The conversation that begins as a request does: the one with the same opening and the same system prompt, else with
-/// the same opening, else with the same system prompt, else the main one where the same tools are offered.
-fn conversation(recording: &Recording, asked: &Asked) -> Option<usize> {
-    let opening = asked.opening().map(str::trim);
-    let live = asked.tools.iter();
-    let live: BTreeSet<String> = live.map(|tool| recording.tool_name(&tool.name).1).collect();
-    let likeness = |number: usize| {
-        let known = &recording.conversations[number];
-        let own = known.opening.as_deref().map(str::trim);
-        let has_opening = own.is_some() && own == opening;
-        let first = known.moves.first();
-        let system = first.and_then(|first| first.system.as_ref());
-        let has_system = system.is_some_and(|system| *system == asked.system);
-        let has_words = system.is_none_or(|system| system.is_some() || asked.system.is_none());
-        let has_tools = offers_the_same(recording, number, &live);
-        let holds = own.zip(opening).is_some_and(|(own, opening)| {
-            !own.is_empty()
-                && (opening.contains(own) || own.contains(opening) && !opening.is_empty())
-        });
-        let likeness = u8::from(has_opening) * 8
-            + u8::from(has_system && has_words) * 4
-            + u8::from(has_tools) * 2
-            + u8::from(holds);
-        // That neither has a system prompt says nothing alone.
-        let only_silence = likeness == 4 && asked.system.is_none();
-        (likeness > 0 && !only_silence).then_some(likeness)
-    };
-    // A side call has no tools; one with tools is none.
-    let fits = |number: usize| {
-        recording.conversations[number].role != Role::Side || asked.tools.is_empty()
-    };
-    let likely = |alike: &Alike| {
-        let first = alike.first().filter(|first| fits(*first))?;
-        likeness(first)
-    };
-    // The same opening is more than all else together.
-    let same = opening.and_then(|opening| recording.openings.get(opening));
-    let same = same
-        .into_iter()
-        .flatten()
-        .map(|place| &recording.alike[*place]);
-    let mut all: Vec<(u8, &Alike)> = same
-        .filter_map(|alike| Some((likely(alike)?, alike)))
-        .collect();
-    if all.is_empty() {
-        let others = recording.alike.iter();
-        all.extend(others.filter_map(|alike| Some((likely(alike)?, alike))));
-    }
-    let most = all.iter().map(|(likeness, _)| *likeness).max()?;
-    all.retain(|(likeness, _)| *likeness == most);
-    if let [(_, alike)] = all.as_slice()
-        && alike.is_one()
-    {
-        return alike.first();
-    }
-    let turns = asked_turns(recording, &asked.items);
-    let nearest = all.iter().filter_map(|(_, alike)| alike.nearest(&turns));
-    nearest.max().map(|(_, number)| number.0)
-}
-
-/// Whether the tools of a request, under the names that they mean, are those of a conversation.
-fn offers_the_same(recording: &Recording, number: usize, live: &BTreeSet<String>) -> bool {
-    let first = recording.conversations[number].moves.first();
-    let tools = first.and_then(|first| first.tools.as_ref());
-    let has = |tools: &BTreeSet<super::offered::ToolName>| {
-        !live.is_empty()
-            && tools.iter().all(|(_, name)| live.contains(name))
-            && tools.len() == live.len()
-    };
-    tools.is_some_and(has)
 }

@@ -38,6 +38,9 @@ impl Player {
     #[must_use]
     pub fn new(mut recording: Recording, options: PlayOptions) -> Self {
         recording.names.add_servers(options.servers.iter().cloned());
+        if !options.masks.is_empty() {
+            recording.group(&options.masks);
+        }
         Self(Arc::new(Inner {
             recording,
             options,

@@ -6,13 +6,13 @@ use std::fmt;
 use mcptest_trace::trace::{SCHEMA_VERSION, Trace};
 use serde_json::{Map, Value};
 
-use super::alike::Alike;
 use super::closing::Closing;
 use super::conversation::{Answer, CallPlace, Conversation, Role};
 use super::examples::began;
 use super::kept::{Other, RecordedCall, calls, others, parts, said, shape, taken, tokens};
 use super::moves::{self, Shape};
 use super::offered::{OfferedTool, ToolName, ToolNames, offered, tool_names};
+use super::openings::Openings;
 use super::servers::{self, RecordedServer};
 use crate::exchange::{Part, Said};
 use crate::json::{list, named, text};
@@ -28,10 +28,8 @@ const FIRST: &str = "1.0";
 pub struct Recording {
     /// The agent's own conversation first.
     pub(super) conversations: Vec<Conversation>,
-    /// Conversations that begin alike.
-    pub(super) alike: Vec<Alike>,
-    /// Those by what opens them.
-    pub(super) openings: HashMap<String, Vec<usize>>,
+    /// The conversations by how they begin.
+    pub(super) openings: Openings,
     /// How many answers of a model it holds.
     answers: usize,
     /// The calls of the trace.
@@ -42,6 +40,8 @@ pub struct Recording {
     pub(super) ids: HashMap<String, (usize, usize)>,
     /// The answers to each question that was answered several times, in their order.
     pub(super) equal: HashMap<usize, Vec<(usize, usize)>>,
+    /// The first answer before which others than the agent had said this.
+    pub(super) heard: HashMap<Vec<(String, String)>, (usize, usize)>,
     /// The calls by the identifiers that the client is given, which some servers give again: in their order.
     pub(super) call_ids: HashMap<String, Vec<CallPlace>>,
     /// What clients call the tools.

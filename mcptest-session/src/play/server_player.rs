@@ -162,8 +162,10 @@ const MOST_PAGES: usize = 1_000;
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
-    use crate::play::texts::work;
+    use crate::play::texts::{same, work};
 
     /// A server of which these calls were recorded, each with its place as the answer.
     fn desk(calls: &[Value]) -> ServerPlayer {
@@ -197,6 +199,105 @@ mod tests {
             work::done() - before
         };
         assert_eq!(work(400), 4 * work(100));
+    }
+
+    #[test]
+    fn a_call_whose_recorded_arguments_lack_a_secret_finds_its_answer_too() {
+        let recorded = |number: usize| match number % 3 {
+            0 => json!({ "to": "[redacted MAIL]", "order": number }),
+            1 => json!({ "text": format!("Dear [redacted NAME], order {number} was sent.") }),
+            _ => json!({ "to": "[redacted MAIL]" }),
+        };
+        let live = |number: usize| match number % 3 {
+            0 => json!({ "to": "a@b.example", "order": number }),
+            1 => json!({ "text": format!("Dear Ann, order {number} was sent.") }),
+            // What the model says of it in a recording has no secret either.
+            _ => json!({ "to": "[redacted MAIL]" }),
+        };
+        let work = |count: usize| {
+            let all: Vec<Value> = (0..count).map(recorded).collect();
+            let (desk, before) = (desk(&all), work::done());
+            for place in 0..count {
+                assert_eq!(answer(&desk, &live(place)), place.to_string());
+            }
+            work::done() - before
+        };
+        let (few, many) = (work(120), work(480));
+        assert!(many < 6 * few, "{few} {many}");
+    }
+
+    #[test]
+    fn the_nearest_call_is_shown_of_the_first_calls_that_were_not_recorded() {
+        let desk = desk(&[json!({ "order": 7 })]);
+        let said: Vec<String> = (0..=100)
+            .map(|more| answer(&desk, &json!({ "order": 100 + more })))
+            .collect();
+        let none = "mcptest: the recording has no call of `find` with these arguments";
+        assert_eq!(
+            said[99],
+            format!("{none}; the nearest recorded call has {{\"order\":7}}")
+        );
+        assert_eq!(said[100], none);
+    }
+
+    fn told() -> impl Strategy<Value = Value> {
+        let text = "[ab]{0,2}(\\[redacted( K)?\\]|\\[redacted)?[ab]{0,2}( \\[redacted\\])?";
+        let scalar = prop_oneof![
+            4 => text.prop_map(Value::from),
+            1 => (0..2_i64).prop_map(Value::from),
+            1 => Just(Value::Null),
+        ];
+        scalar.prop_recursive(2, 6, 3, |inner| {
+            let key = proptest::sample::select(vec!["a", "b/c", "~", "[redacted K]"]);
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+                proptest::collection::btree_map(key, inner, 0..3).prop_map(|map| json!(map)),
+            ]
+        })
+    }
+
+    fn args() -> impl Strategy<Value = Value> {
+        let key = proptest::sample::select(vec!["a", "b"]);
+        proptest::collection::btree_map(key, told(), 0..3).prop_map(|map| json!(map))
+    }
+
+    /// The same with something else in each gap.
+    fn filled(value: &Value, with: &str) -> Value {
+        match value {
+            Value::String(text) => text
+                .replace("[redacted K]", with)
+                .replace("[redacted]", with)
+                .into(),
+            Value::Array(items) => items.iter().map(|item| filled(item, with)).collect(),
+            Value::Object(map) => {
+                let members = map
+                    .iter()
+                    .map(|(key, value)| (key.replace("[redacted K]", with), filled(value, with)));
+                Value::Object(members.collect())
+            }
+            other => other.clone(),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_call_is_the_first_of_those_that_a_look_at_all_finds(
+            recorded in proptest::collection::vec((args(), 1..3_usize), 1..6),
+            asked in proptest::collection::vec((0..6_usize, "[a ]{0,2}", args()), 1..12),
+        ) {
+            let recorded: Vec<Value> = recorded.into_iter().flat_map(|(args, times)| vec![args; times]).collect();
+            let desk = desk(&recorded);
+            let mut left: Vec<usize> = (0..recorded.len()).collect();
+            for (number, with, other) in asked {
+                let args = recorded.get(number).map_or(other, |args| filled(args, &with));
+                let found = left.iter().position(|place| same(&recorded[*place], &args, &[]));
+                let said = answer(&desk, &args);
+                match found {
+                    Some(at) => prop_assert_eq!(said, left.remove(at).to_string()),
+                    None => prop_assert!(said.starts_with("mcptest: "), "{} {}", said, args),
+                }
+            }
+        }
     }
 
     #[test]

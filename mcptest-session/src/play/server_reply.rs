@@ -1,18 +1,18 @@
 //! What played MCP servers answer.
 
-use std::borrow::Cow;
-
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
-use mcptest_trace::trace::{canonical_json, json_eq};
+use mcptest_trace::trace::canonical_json;
 use serde_json::{Value, json};
 
 use super::call_index;
 use super::servers::{RecordedServer, ServerCall, ServersState, as_result, without_meta};
-use super::texts::same;
 use crate::endpoint::Incoming;
 use crate::mcp::path_of;
 use crate::mcp::rpc;
+
+/// For so many calls that were not recorded, the nearest recorded call is looked for among all.
+const MOST_NEAREST: usize = 100;
 
 /// What a request to a server came to.
 pub(super) struct Reply {
@@ -119,25 +119,17 @@ pub(super) fn one(
     }
     let params = without_meta(&message["params"]);
     let key = call_index::key(method, &params);
-    let exact = server.answer_index.like(&key, &params);
-    let exact = match exact {
-        Cow::Borrowed(_) => exact,
-        Cow::Owned(mut all) => {
-            all.retain(|place| {
-                let answer = &server.answers[*place];
-                answer.method == method && json_eq(&without_meta(&answer.params), &params)
-            });
-            Cow::Owned(all)
-        }
-    };
+    let exact = server.answer_index.get(&key);
     // Who a client says that it is, is no matter of the server's answer.
-    let fitting = match (exact.is_empty(), method) {
-        (true, "initialize" | "tools/list") if params.get("cursor").is_none() => {
-            server.by_method.get(method).map_or(&[][..], Vec::as_slice)
+    let fitting = match (exact, method) {
+        (None, "initialize" | "tools/list") if params.get("cursor").is_none() => {
+            server.by_method.get(method)
         }
-        _ => &exact,
+        _ => exact,
     };
-    if let Some(last) = fitting.last() {
+    if let Some(fitting) = fitting
+        && let Some(last) = fitting.last()
+    {
         let times = state.answers.entry((place, key)).or_default();
         let answer = &server.answers[*fitting.get(*times).unwrap_or(last)];
         *times += 1;
@@ -190,31 +182,15 @@ fn call(
         Value::Null => json!({}),
         args => args.clone(),
     };
-    let key = call_index::key(tool, &args);
-    let like = server.index.like(&key, &args);
-    let is_equal = |number: &usize| {
-        let call = &server.calls[*number];
-        call.tool == tool && same(&call.arguments(), &args, &[])
-    };
-    // Those before were given.
-    let begun = state.next.entry((place, key)).or_default();
-    while like
-        .get(*begun)
-        .is_some_and(|number| state.given.contains(&(place, *number)))
-    {
-        *begun += 1;
-    }
-    let mut left = like[*begun..].iter();
-    let next = left.find(|number| !state.given.contains(&(place, **number)) && is_equal(number));
-    if let Some(number) = next {
-        state.given.insert((place, *number));
-        let call = &server.calls[*number];
-        let result = call.result.as_ref().map(as_result);
-        return (answered(id, result.as_ref(), call.error.as_ref()), None);
-    }
-    let equal = match like {
-        Cow::Borrowed(same) => same.len(),
-        Cow::Owned(all) => all.iter().filter(|number| is_equal(number)).count(),
+    let given = state.next.entry(place).or_default();
+    let equal = match server.index.give(given, tool, &args) {
+        Ok(number) => {
+            state.given.insert((place, number));
+            let call = &server.calls[number];
+            let result = call.result.as_ref().map(as_result);
+            return (answered(id, result.as_ref(), call.error.as_ref()), None);
+        }
+        Err(equal) => equal,
     };
     let (words, recorded) = if equal > 0 {
         let times = mcptest_trace::text::counted(equal, "time");
@@ -225,30 +201,8 @@ fn call(
             None,
         )
     } else {
-        match nearest(server, tool, &args) {
-            Some(near) => {
-                let recorded = near.arguments().into_owned();
-                let words = if near.tool == tool {
-                    format!(
-                        "the recording has no call of `{tool}` with these arguments; the nearest recorded call has {}",
-                        canonical_json(&recorded)
-                    )
-                } else {
-                    format!(
-                        "the recording has no call of `{tool}`; the nearest recorded call is `{}` with {}",
-                        near.tool,
-                        canonical_json(&recorded)
-                    )
-                };
-                (words, Some(recorded))
-            }
-            None => (
-                format!(
-                    "the recording has no call of `{tool}`, and no call of another tool of this server"
-                ),
-                None,
-            ),
-        }
+        state.unknown += 1;
+        unrecorded(server, tool, &args, state.unknown <= MOST_NEAREST)
     };
     let text = format!("mcptest: {words}");
     let result = json!({ "content": [{ "type": "text", "text": text }], "isError": true });
@@ -258,6 +212,38 @@ fn call(
         rpc::result(id, &result),
         Some((path, message, recorded, Some(args))),
     )
+}
+
+/// What is said of a call that was not recorded, and the arguments of the nearest recorded one, if that is looked for.
+fn unrecorded(
+    server: &RecordedServer,
+    tool: &str,
+    args: &Value,
+    looks: bool,
+) -> (String, Option<Value>) {
+    if !looks {
+        let words = format!("the recording has no call of `{tool}` with these arguments");
+        return (words, None);
+    }
+    let Some(near) = nearest(server, tool, args) else {
+        let words = format!(
+            "the recording has no call of `{tool}`, and no call of another tool of this server"
+        );
+        return (words, None);
+    };
+    let recorded = near.arguments().into_owned();
+    let shown = canonical_json(&recorded);
+    let words = if near.tool == tool {
+        format!(
+            "the recording has no call of `{tool}` with these arguments; the nearest recorded call has {shown}"
+        )
+    } else {
+        format!(
+            "the recording has no call of `{tool}`; the nearest recorded call is `{}` with {shown}",
+            near.tool
+        )
+    };
+    (words, Some(recorded))
 }
 
 /// The recorded call that is most like one: of the same tool, with the fewest members that differ.

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use mcptest_trace::trace::Trace;
 use serde_json::{Value, json};
 
-use super::call_index::{CallIndex, is_loose, key};
+use super::call_index::{CallIndex, Given, key};
 use super::offered::OfferedTool;
 use crate::json::{list, named};
 
@@ -19,7 +19,7 @@ pub(super) struct RecordedServer {
     /// What it was asked besides calls.
     pub(super) answers: Vec<RecordedAnswer>,
     /// The answers by what they were asked, and by the method alone.
-    pub(super) answer_index: CallIndex,
+    pub(super) answer_index: HashMap<String, Vec<usize>>,
     pub(super) by_method: HashMap<String, Vec<usize>>,
     /// Its calls, in their order.
     pub(super) calls: Vec<ServerCall>,
@@ -63,8 +63,10 @@ pub(super) struct ServerCall {
 #[derive(Debug, Clone, Default)]
 pub(super) struct ServersState {
     pub(super) given: HashSet<(usize, usize)>,
-    /// How many of the calls that ask the same are given, by the place of the server and what they ask.
-    pub(super) next: HashMap<(usize, String), usize>,
+    /// The same by what the calls ask, for each server.
+    pub(super) next: HashMap<usize, Given>,
+    /// How many calls were made that no call of a server is.
+    pub(super) unknown: usize,
     pub(super) answers: HashMap<(usize, String), usize>,
 }
 
@@ -146,15 +148,11 @@ pub(super) fn of(
     for server in &mut servers {
         server.tools = listed(server, tools);
         let calls = server.calls.iter();
-        server.index = CallIndex::of(
-            calls.map(|call| (key(&call.tool, &call.arguments()), is_loose(&call.args))),
-        );
-        let asked = server.answers.iter();
-        server.answer_index = CallIndex::of(asked.map(|answer| {
-            let params = without_meta(&answer.params);
-            (key(&answer.method, &params), is_loose(&params))
-        }));
+        server.index = CallIndex::of(calls.map(|call| (call.tool.as_str(), call.arguments())));
         for (place, answer) in server.answers.iter().enumerate() {
+            let params = without_meta(&answer.params);
+            let same = server.answer_index.entry(key(&answer.method, &params));
+            same.or_default().push(place);
             let same = server.by_method.entry(answer.method.clone()).or_default();
             same.push(place);
         }

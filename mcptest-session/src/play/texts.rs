@@ -86,7 +86,8 @@ pub(super) fn same_text(recorded: &str, played: &str, masks: &[Regex]) -> bool {
     recorded == played || fits(&recorded, &played)
 }
 
-fn blanked(text: &str, masks: &[Regex]) -> String {
+/// A text without what the masks match.
+pub(super) fn blanked(text: &str, masks: &[Regex]) -> String {
     let mut text = text.to_owned();
     for mask in masks {
         // A mark that no text has by itself, so that a blank is no match of another text.
@@ -99,11 +100,27 @@ fn only_marker(text: &str) -> bool {
     text.starts_with(MARKER) && text.find(']') == Some(text.len() - 1)
 }
 
+/// What stands before everything that was taken out of a recorded text, and what stands after it; nothing of a text that
+/// is whole.
+pub(super) fn around_gaps(recorded: &str) -> Option<(&str, &str)> {
+    let first = recorded.find(MARKER)?;
+    let mut rest = recorded;
+    while let Some(at) = rest.find(MARKER) {
+        let Some(length) = rest[at..].find(']') else {
+            break;
+        };
+        rest = &rest[at + length + 1..];
+    }
+    // What was begun and not ended is no gap.
+    (rest.len() < recorded.len()).then_some((&recorded[..first], rest))
+}
+
 /// Whether a text is a recorded one with a secret where one was taken out of that. A secret with a name is a stretch
 /// without white space, such as a key; what a pattern of the suite took out may be any part of a line.
 fn fits(recorded: &str, played: &str) -> bool {
     // A pattern costs much more than a look at a text.
-    if !recorded.contains(MARKER) {
+    let around = around_gaps(recorded);
+    if around.is_none_or(|(head, tail)| !played.starts_with(head) || !played.ends_with(tail)) {
         return false;
     }
     #[cfg(test)]

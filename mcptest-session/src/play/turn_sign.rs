@@ -1,5 +1,7 @@
 //! What tells one turn of the model from another.
 
+use std::hash::{DefaultHasher, Hash, Hasher as _};
+
 use super::spoken::Spoken;
 use crate::protocol::is_numbered;
 
@@ -12,17 +14,6 @@ pub(super) struct TurnSign {
 }
 
 impl TurnSign {
-    /// Whether each of its calls has an identifier.
-    pub(super) fn has_ids(&self) -> bool {
-        self.ids.iter().all(Option::is_some)
-    }
-
-    /// Whether the provider gave each of its calls an identifier.
-    pub(super) fn has_given_ids(&self) -> bool {
-        let mut ids = self.ids.iter();
-        ids.all(|id| id.as_ref().is_some_and(|id| !is_numbered(id)))
-    }
-
     pub(super) fn of(spoken: &Spoken) -> Self {
         let ids = spoken.calls.iter().map(|call| call.id.clone());
         Self {
@@ -32,13 +23,78 @@ impl TurnSign {
     }
 }
 
-/// How many turns of a talk are those with which a conversation begins.
-pub(super) fn shared_turns(known: &[TurnSign], asked: &[TurnSign]) -> usize {
-    let both = known.iter().zip(asked).take_while(|(old, new)| {
-        let given = |id: &&String| !is_numbered(id);
-        let ids = old.ids.iter().zip(&new.ids);
-        let mut ids = ids.map(|(old, new)| old.as_ref().zip(new.as_ref().filter(given)));
-        old.sign == new.sign && ids.all(|ids| ids.is_none_or(|(old, new)| old == new))
+/// The turns of the model in a talk, with a number for the first of them, for the first two, and so on.
+#[derive(Debug, Clone, Default)]
+pub(super) struct KnownTurns {
+    turns: Vec<TurnSign>,
+    /// Of what they say, with the identifiers of their calls.
+    pub(super) marks: Vec<u64>,
+    /// Of what they say alone.
+    pub(super) words: Vec<u64>,
+}
+
+impl KnownTurns {
+    pub(super) fn new(turns: Vec<TurnSign>) -> Self {
+        Self {
+            marks: marks(turns.iter()),
+            words: marks(turns.iter().map(|turn| turn.sign)),
+            turns,
+        }
+    }
+
+    fn ids(&self) -> impl Iterator<Item = Option<&str>> {
+        self.turns
+            .iter()
+            .flat_map(|turn| &turn.ids)
+            .map(Option::as_deref)
+    }
+
+    /// Whether a call has an identifier.
+    pub(super) fn has_ids(&self) -> bool {
+        self.ids().any(|id| id.is_some())
+    }
+
+    /// Whether a call has none.
+    pub(super) fn lacks_ids(&self) -> bool {
+        self.ids().any(|id| id.is_none())
+    }
+
+    /// Whether the provider gave a call an identifier.
+    pub(super) fn has_given_ids(&self) -> bool {
+        self.ids().any(is_given)
+    }
+
+    /// Whether the provider gave a call none.
+    pub(super) fn lacks_given_ids(&self) -> bool {
+        !self.ids().all(is_given)
+    }
+
+    /// With how many of these turns a talk begins.
+    pub(super) fn shared(&self, asked: &Self) -> usize {
+        let both = self
+            .turns
+            .iter()
+            .zip(&asked.turns)
+            .take_while(|(old, new)| {
+                let ids = old.ids.iter().zip(&new.ids);
+                let mut ids = ids.filter(|(old, new)| old.is_some() && is_given(new.as_deref()));
+                old.sign == new.sign && ids.all(|(old, new)| old == new)
+            });
+        both.count()
+    }
+}
+
+fn is_given(id: Option<&str>) -> bool {
+    id.is_some_and(|id| !is_numbered(id))
+}
+
+/// A number for the first of some things, for the first two, and so on.
+fn marks<T: Hash>(all: impl Iterator<Item = T>) -> Vec<u64> {
+    let marks = all.scan(0, |mark, one| {
+        let mut hasher = DefaultHasher::new();
+        (*mark, one).hash(&mut hasher);
+        *mark = hasher.finish();
+        Some(*mark)
     });
-    both.count()
+    marks.collect()
 }

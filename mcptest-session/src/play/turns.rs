@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::conversation::Conversation;
 use super::recording::Recording;
 use super::spoken::Spoken;
-use super::turn_sign::TurnSign;
+use super::turn_sign::{KnownTurns, TurnSign};
 use crate::exchange::Item;
 
 /// A turn that the model is known to have taken.
@@ -108,18 +108,16 @@ pub(super) fn examples(own: &Conversation) -> impl Iterator<Item = Expected> {
 }
 
 /// The turns of a conversation.
-pub(super) fn known_turns(own: &Conversation) -> Vec<TurnSign> {
+pub(super) fn known_turns(own: &Conversation) -> KnownTurns {
     let expected = examples(own).chain(answers(own, 0..own.moves.len()));
-    expected.map(|turn| TurnSign::of(&turn.spoken)).collect()
+    KnownTurns::new(expected.map(|turn| TurnSign::of(&turn.spoken)).collect())
 }
 
 /// The turns of a talk.
-pub(super) fn asked_turns(recording: &Recording, items: &[Item]) -> Vec<TurnSign> {
+pub(super) fn asked_turns(recording: &Recording, items: &[Item]) -> KnownTurns {
     let turns = turns(recording, items);
-    turns
-        .iter()
-        .map(|turn| TurnSign::of(&turn.spoken))
-        .collect()
+    let signs = turns.iter().map(|turn| TurnSign::of(&turn.spoken));
+    KnownTurns::new(signs.collect())
 }
 
 /// Which turn stands at the place of which expected one. Where the talk has more turns or fewer, turns are skipped till

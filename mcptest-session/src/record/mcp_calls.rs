@@ -16,6 +16,9 @@ use super::payload::payload;
 use crate::exchange::{Call, Item};
 use crate::mcp::{Seen, SeenCall, is_name_of};
 
+/// Of calls that fit alike, so many are looked at for the one whose result a client told in words of its own.
+const MOST: usize = 64;
+
 /// A call of the model: its conversation, the model call in that, and the call in the answer.
 pub(super) type Place = (usize, usize, usize);
 
@@ -70,6 +73,8 @@ struct Left<'s> {
     seen: &'s [SeenCall],
     /// By their arguments.
     by_args: HashMap<String, BTreeSet<usize>>,
+    /// By their arguments and the text of their results.
+    by_text: HashMap<(String, String), BTreeSet<usize>>,
     /// For each call, when the latest of the calls till it came, and when the earliest of the calls from it on did:
     /// calls that come at once may be noted in another order.
     latest: Vec<u64>,
@@ -80,8 +85,14 @@ impl<'s> Left<'s> {
     fn of(seen: &'s Seen) -> Self {
         let seen = seen.calls.as_slice();
         let mut by_args: HashMap<String, BTreeSet<usize>> = HashMap::new();
+        let mut by_text: HashMap<(String, String), BTreeSet<usize>> = HashMap::new();
         for (place, call) in seen.iter().enumerate() {
-            by_args.entry(plain(&call.args)).or_default().insert(place);
+            let args = plain(&call.args);
+            if let Some(text) = call.result.as_ref().and_then(text) {
+                let same = by_text.entry((args.clone(), text)).or_default();
+                same.insert(place);
+            }
+            by_args.entry(args).or_default().insert(place);
         }
         let latest = seen.iter().scan(0, |latest, call| {
             *latest = call.asked_at.max(*latest);
@@ -96,6 +107,7 @@ impl<'s> Left<'s> {
         Self {
             seen,
             by_args,
+            by_text,
             latest: latest.collect(),
             earliest,
         }
@@ -108,7 +120,8 @@ impl<'s> Left<'s> {
         window: &RangeInclusive<u64>,
         told: Option<&Value>,
     ) -> Option<usize> {
-        let alike = self.by_args.get_mut(&plain(&call.args))?;
+        let args = plain(&call.args);
+        let alike = self.by_args.get_mut(&args)?;
         let from = self.latest.partition_point(|at| at < window.start());
         let to = self.earliest.partition_point(|at| at <= window.end());
         let seen = self.seen;
@@ -116,14 +129,22 @@ impl<'s> Left<'s> {
             let seen = &seen[*place];
             window.contains(&seen.asked_at) && is_name_of(&call.name, &seen.server, &seen.tool)
         };
-        let fitting = || alike.range(from..to.max(from)).copied().filter(fits);
+        let range = from..to.max(from);
+        // Most clients tell the text as it is.
+        let said = told.and_then(|told| text(&payload(told.clone()).0));
+        let of_text = said.and_then(|text| self.by_text.get(&(args.clone(), text)));
+        let found = of_text.and_then(|same| same.range(range.clone()).copied().find(fits));
+        let fitting = || alike.range(range.clone()).copied().filter(fits);
         let is_told = |place: &usize| {
             let both = told.zip(seen[*place].result.as_ref());
             both.is_some_and(|(told, result)| is_said(told, result))
         };
-        let found = told.and_then(|_| fitting().find(is_told));
-        let found = found.or_else(|| fitting().next())?;
+        let by_look = || told.and_then(|_| fitting().take(MOST).find(is_told));
+        let found = found.or_else(by_look).or_else(|| fitting().next())?;
         alike.remove(&found);
+        let text = seen[found].result.as_ref().and_then(text);
+        let of_text = text.and_then(|text| self.by_text.get_mut(&(args, text)));
+        _ = of_text.map(|same| same.remove(&found));
         Some(found)
     }
 
@@ -181,6 +202,15 @@ pub(super) fn is_said(told: &Value, result: &Value) -> bool {
         return told.trim().is_empty() && result["structuredContent"].is_null();
     }
     said.iter().all(is_there)
+}
+
+/// The text of a result, where it has one.
+fn text(result: &Value) -> Option<String> {
+    let text = match result {
+        Value::String(text) => text.clone(),
+        result => texts(result)?.join("\n"),
+    };
+    (!text.trim().is_empty()).then_some(text)
 }
 
 /// The texts of a result in MCP's form; `None` where it has not that form.

@@ -1,5 +1,6 @@
 //! One question that is answered several times.
 
+use regex::Regex;
 use serde_json::json;
 
 use super::agent::{Agent, ask, player};
@@ -167,4 +168,26 @@ async fn sub_agents_with_one_task_are_told_apart_by_what_they_were_answered() {
         assert_eq!(said.get("tool_calls"), answer.get("tool_calls"));
     }
     assert!(paths(&player).is_empty(), "{:?}", player.played());
+}
+
+#[tokio::test]
+async fn sub_agents_whose_tasks_differ_in_what_a_mask_matches_are_told_apart() {
+    let agent = Agent::default();
+    let at = |time: &str| {
+        let tasks = ["Find A.", "Find B."].map(|task| vec![user(&format!("It is {time}. {task}"))]);
+        [agent.begin(), tasks[0].clone(), tasks[1].clone()].map(|talk| agent.request(&talk))
+    };
+    let mut wire = Wire::default();
+    for (request, text) in at("10:00").iter().zip(["Begun.", "Found A.", "Found B."]) {
+        wire.chat(request, &says(text));
+    }
+    let cassette = wire.run(&options(&agent));
+    let mut options = PlayOptions::default();
+    options.masks.push(Regex::new(r"\d\d:\d\d").unwrap());
+    let player = player(&cassette, options);
+    let [main, first, second] = at("11:30");
+    // Sub-agents that run at once ask in any order.
+    let said = answers(&player, &[main, second, first]).await;
+    assert_eq!(texts(&said), ["Begun.", "Found B.", "Found A."]);
+    assert_eq!(paths(&player), Vec::<String>::new());
 }
