@@ -216,7 +216,7 @@ pub(crate) fn rows() -> Vec<Row> {
         Row::new(
             "a talk with calls at a server is written",
             "calls",
-            250,
+            1_000,
             |calls| {
                 let player = player(&cassette(calls));
                 ask(&player, &held_talk(calls));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::items::{Items, Shelf};
 use super::observed::{Observed, Outcome};
 use super::question::Question;
 use super::talks::{Talk, Talks, is_answer};
@@ -193,9 +194,10 @@ impl WholeTalk {
 
 /// What each request asked, with the talk that it stands for: what an answer before it held, and items that
 /// stand there by their identifiers alone. A talk that the provider holds is as long here as if the client had sent it:
-/// its items are shared, and stand in each request.
+/// the requests share its items.
 fn whole_talks(observed: &[Observed], talks: &mut Talks) -> Vec<Option<WholeTalk>> {
     let mut whole: Vec<Option<WholeTalk>> = Vec::new();
+    let mut shelf = Shelf::default();
     let mut answers: HashMap<&str, usize> = HashMap::new();
     let mut held: HashMap<String, usize> = HashMap::new();
     let mut items: HashMap<&str, Arc<Item>> = HashMap::new();
@@ -203,26 +205,27 @@ fn whole_talks(observed: &[Observed], talks: &mut Talks) -> Vec<Option<WholeTalk
     for (place, one) in observed.iter().enumerate() {
         let Some(mut asked) = one.asked.clone() else {
             whole.push(None);
+            shelf.go_on(None, Vec::new());
             continue;
         };
-        let parts_of = |place: &usize| match &observed[*place].outcome {
+        let parts_of = |place: usize| match &observed[place].outcome {
             Outcome::Said { said, .. } => said.parts.clone(),
             _ => Vec::new(),
         };
-        let mut all: Vec<Arc<Item>> = Vec::new();
+        let mut own: Vec<Arc<Item>> = Vec::new();
         let mut before_own = Talk::EMPTY;
         let before = asked.previous.as_deref().and_then(|id| answers.get(id));
         let before = before.or_else(|| held.get(held_talk(&asked.parameters)?));
+        let before = before.copied().filter(|before| whole[*before].is_some());
         if let Some(before) = before
-            && let Some(Some(earlier)) = whole.get(*before)
+            && let Some(earlier) = &whole[before]
         {
             let parts = parts_of(before);
-            before_own = talks.after(earlier.talk, &earlier.asked.items, &parts);
-            let earlier = &earlier.asked;
-            all.clone_from(&earlier.items);
-            let answer = said.entry(*before);
+            before_own = talks.after(earlier.talk, shelf.items(before), &parts);
+            let answer = said.entry(before);
             let answer = answer.or_insert_with(|| Arc::new(Item::Answer(parts)));
-            all.push(Arc::clone(answer));
+            own.push(Arc::clone(answer));
+            let earlier = &earlier.asked;
             if one.protocol.is_some_and(Protocol::keeps_request) {
                 asked.system = asked.system.or_else(|| earlier.system.clone());
                 if asked.tools.is_empty() {
@@ -230,23 +233,24 @@ fn whole_talks(observed: &[Observed], talks: &mut Talks) -> Vec<Option<WholeTalk
                 }
             }
         }
-        let own = all.len();
-        for item in asked.items {
-            let referred = match &*item {
+        let known = before.map_or(0, |before| shelf.items(before).len()) + own.len();
+        for item in asked.items.iter() {
+            let referred = match &**item {
                 Item::Reference(id) => items.get(id.as_str()),
                 _ => None,
             };
-            let referred = referred.cloned();
-            all.push(referred.unwrap_or(item));
+            own.push(Arc::clone(referred.unwrap_or(item)));
         }
+        shelf.go_on(before, own);
+        let all = shelf.items(place);
         // An answer right after that which the provider holds is a part of it.
-        let (known, before_own) = match all.get(own) {
+        let (known, before_own) = match all.get(known) {
             Some(item) if is_answer(item) => (0, Talk::EMPTY),
-            _ => (own, before_own),
+            _ => (known, before_own),
         };
-        asked.items = all;
+        asked.items = Items::default();
         whole.push(Some(WholeTalk {
-            talk: talks.extended(before_own, &asked.items[known..]),
+            talk: talks.extended(before_own, &all[known..]),
             held: (known, talks.length(before_own)),
             asked,
         }));
@@ -262,6 +266,11 @@ fn whole_talks(observed: &[Observed], talks: &mut Talks) -> Vec<Option<WholeTalk
                 items.insert(&item.id, Arc::new(Item::Answer(own.to_vec())));
                 rest = after;
             }
+        }
+    }
+    for (one, items) in whole.iter_mut().zip(shelf.all()) {
+        if let Some(one) = one {
+            one.asked.items = items;
         }
     }
     whole

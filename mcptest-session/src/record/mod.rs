@@ -1,7 +1,7 @@
 //! Mode `record`: the real model answers, and what was asked and said becomes a run.
 //!
 //! - `relay`: passes requests on, and answers back, byte for byte;
-//! - `observed`: what went by, decoded; `question`: a request as it is kept;
+//! - `observed`: what went by, decoded; `question`: a request as it is kept; `items`: its talk;
 //! - `conversation`: which requests belong together; `placing` finds that, `equal` the questions that were asked often,
 //!   both in `talks`;
 //! - `limits`: what a run may take;
@@ -15,6 +15,7 @@ mod conversation;
 mod equal;
 mod essence;
 mod fragments;
+mod items;
 #[cfg(feature = "record")]
 mod limits;
 #[cfg(feature = "record")]
@@ -47,6 +48,7 @@ mod writing;
 pub(crate) use conversation::held_talk;
 #[cfg(feature = "play")]
 pub(crate) use essence::{digest as talk_digest, digest_by_value};
+pub use items::Items;
 #[cfg(feature = "record")]
 pub use limits::{Limits, ModelCallSize, Spending};
 #[cfg(feature = "record")]

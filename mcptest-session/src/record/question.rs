@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::items::Items;
 use crate::exchange::{Asked, Item, Part, Tool};
 
 /// A request for an answer of a model, as it is kept.
@@ -18,7 +19,7 @@ pub struct Question {
     /// The system prompt.
     pub system: Option<Arc<str>>,
     /// The talk so far.
-    pub items: Vec<Arc<Item>>,
+    pub items: Items,
     /// The tools that the model may call.
     pub tools: Arc<Vec<Tool>>,
     /// The identifier of the answer that this request continues (Responses).
@@ -69,7 +70,7 @@ impl Pool {
     pub(crate) fn shared(&mut self, asked: Asked) -> Question {
         let items = asked.items.into_iter().map(|item| self.item(item));
         Question {
-            items: items.collect(),
+            items: items.collect::<Vec<_>>().into(),
             model: asked.model,
             system: asked.system.map(|system| self.system(system)),
             tools: known(&mut self.tools, tools_sign(&asked.tools), asked.tools),
@@ -180,7 +181,7 @@ mod tests {
     fn a_session_holds_each_thing_once_however_often_it_is_sent() {
         for calls in [1, 10, 200] {
             let questions = kept(calls);
-            let items = questions.iter().flat_map(|question| &question.items);
+            let items = questions.iter().flat_map(|question| question.items.iter());
             let items: BTreeSet<_> = items.map(Arc::as_ptr).collect();
             // The prompt, and an answer with its result for each call before the last one.
             assert_eq!(items.len(), 1 + 2 * (calls - 1));

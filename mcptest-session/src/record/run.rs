@@ -113,7 +113,7 @@ fn main_of(conversations: &[Conversation], options: &RunOptions) -> Option<usize
     };
     let holds = |conversation: &Conversation| {
         let first = conversation.calls.first();
-        let mut items = first.iter().flat_map(|call| &call.asked.items);
+        let mut items = first.iter().flat_map(|call| call.asked.items.iter());
         prompt.is_some_and(|prompt| {
             items.any(|item| matches!(&**item, Item::User(text) if text.contains(prompt)))
         })
@@ -276,7 +276,7 @@ fn notes_of(own: &Conversation, options: &RunOptions) -> Vec<String> {
 
 fn opening_holds(conversation: &Conversation, prompt: &str) -> bool {
     let first = conversation.calls.first();
-    let mut items = first.iter().flat_map(|call| &call.asked.items);
+    let mut items = first.iter().flat_map(|call| call.asked.items.iter());
     items.any(|item| matches!(&**item, Item::User(text) if text.contains(prompt)))
 }
 

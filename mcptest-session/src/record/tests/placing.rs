@@ -283,14 +283,14 @@ fn session(steps: &[Step]) -> Vec<Observed> {
         let mut items = Vec::new();
         let mut previous = None;
         if let Some(base) = base {
-            items.clone_from(&base.asked.as_ref().unwrap().items);
+            items = base.asked.as_ref().unwrap().items.to_vec();
             if let Outcome::Said { said, .. } = &base.outcome {
                 items.extend(sent(&said.parts, step.change));
             }
             match step.change {
                 // The past is cut off, or what is said is the same question again.
                 5 => drop(items.drain(..items.len() / 2)),
-                6 => items.clone_from(&base.asked.as_ref().unwrap().items),
+                6 => items = base.asked.as_ref().unwrap().items.to_vec(),
                 // The provider holds it, with the answer or without.
                 7 | 8 => {
                     if let Outcome::Said { said, .. } = &base.outcome {
@@ -306,7 +306,7 @@ fn session(steps: &[Step]) -> Vec<Observed> {
         }
         let system = ["Help.", "Check."].get(usize::from(step.system));
         let asked = Question {
-            items,
+            items: items.into(),
             system: system.map(|text| Arc::from(*text)),
             previous,
             ..Question::default()
