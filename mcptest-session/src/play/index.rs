@@ -8,6 +8,7 @@ use super::conversation::{Answer, CallPlace};
 use super::openings::Openings;
 use super::recording::Recording;
 use super::spoken::Spoken;
+use super::turns::known_turns;
 use crate::exchange::{Item, Part};
 use crate::protocol::{Protocol as _, Responses, written_item};
 
@@ -100,7 +101,8 @@ impl Recording {
 
     /// Finds out how conversations begin, with what the masks match blanked.
     pub(super) fn group(&mut self, masks: &[Regex]) {
-        self.openings = Openings::of(&self.conversations, masks);
+        let conversations = self.conversations.iter();
+        self.openings = Openings::of(conversations.map(|own| (own, known_turns(own))), masks);
     }
 
     /// The calls of a conversation that were given an identifier, the last one first.

@@ -9,10 +9,8 @@ use regex::Regex;
 
 use super::alike::Alike;
 use super::conversation::{Conversation, Role};
-use super::recording::Recording;
 use super::texts::blanked;
 use super::turn_sign::KnownTurns;
-use super::turns::{asked_turns, known_turns};
 use crate::exchange::Asked;
 
 /// Conversations with another opening are looked through for one that holds the opening of a request only where they
@@ -52,19 +50,22 @@ struct Kind {
 }
 
 impl Openings {
-    /// Of these conversations, with what the masks match blanked.
-    pub(super) fn of(conversations: &[Conversation], masks: &[Regex]) -> Self {
+    /// Of these conversations and their turns, with what the masks match blanked.
+    pub(super) fn of<'c>(
+        conversations: impl Iterator<Item = (&'c Conversation, KnownTurns)>,
+        masks: &[Regex],
+    ) -> Self {
         let mut openings = Self {
             masks: masks.to_vec(),
             ..Self::default()
         };
-        for (number, own) in conversations.iter().enumerate() {
-            openings.add(number, own);
+        for (number, (own, turns)) in conversations.enumerate() {
+            openings.add(number, own, &Arc::new(turns));
         }
         openings
     }
 
-    fn add(&mut self, number: usize, own: &Conversation) {
+    fn add(&mut self, number: usize, own: &Conversation, turns: &Arc<KnownTurns>) {
         let opening = own.opening.as_deref().map(|text| self.compared(text));
         let first = own.moves.first();
         let system = first.and_then(|first| first.system.clone());
@@ -80,17 +81,16 @@ impl Openings {
             tools: names.map(|it| number_of(&mut self.tools, it)),
             offers: false,
         };
-        let turns = Arc::new(known_turns(own));
         for key in known.parts(own.role != Role::Side) {
             let kind = self.by.entry(key).or_default();
-            kind.all.add(number, &turns);
+            kind.all.add(number, turns);
             // Where the opening is the same, nothing is looked for in it.
             if let (Some(opening), None) = (&opening, key.opening)
                 && !opening.is_empty()
                 && kind.openings.len() <= MOST_HOLDING
             {
                 let same = kind.openings.entry(opening.clone()).or_default();
-                same.add(number, &turns);
+                same.add(number, turns);
             }
         }
     }
@@ -103,18 +103,23 @@ impl Openings {
     /// The conversation that begins as a request does: the one with the same opening and the same system prompt, else
     /// with the same opening, else with the same system prompt, else where the same tools are offered, else where one
     /// opening holds the other. Of several the one that shares most turns with the request, of these the first.
-    pub(super) fn find(&self, recording: &Recording, asked: &Asked) -> Option<usize> {
+    ///
+    /// `tools`: the names of the tools that the request offers. `read`: reads its turns.
+    pub(super) fn find(
+        &self,
+        asked: &Asked,
+        tools: &BTreeSet<String>,
+        read: impl Fn() -> KnownTurns,
+    ) -> Option<usize> {
         let opening = asked.opening().map(|text| self.compared(text));
-        let live = asked.tools.iter();
-        let live: BTreeSet<String> = live.map(|tool| recording.tool_name(&tool.name).1).collect();
         let own = Key {
             opening: opening.as_ref().and_then(|it| self.texts.get(it).copied()),
             system: self.systems.get(&asked.system).copied(),
-            tools: self.tools.get(&live).copied(),
-            offers: !live.is_empty(),
+            tools: self.tools.get(tools).copied(),
+            offers: !tools.is_empty(),
         };
-        let read = OnceCell::new();
-        let turns = || read.get_or_init(|| asked_turns(recording, &asked.items));
+        let turns = OnceCell::new();
+        let turns = || turns.get_or_init(&read);
         // The same opening is more than all else together.
         let mut same = own.kinds().filter(|key| key.opening.is_some());
         if let Some(kind) = same.find_map(|key| self.by.get(&key)) {
@@ -203,7 +208,10 @@ mod tests {
     use super::*;
     use crate::exchange::{Item, Part, Tool};
     use crate::play::conversation::Answer;
+    use crate::play::place::conversation as found;
+    use crate::play::recording::Recording;
     use crate::play::spoken::Spoken;
+    use crate::play::turns::{asked_turns, known_turns};
 
     /// The same by a look at all conversations.
     fn plainly(recording: &Recording, asked: &Asked) -> Option<usize> {
@@ -319,7 +327,7 @@ mod tests {
             let mut recording = Recording::default();
             recording.conversations = conversations;
             recording.group(&[]);
-            prop_assert_eq!(recording.openings.find(&recording, &asked), plainly(&recording, &asked));
+            prop_assert_eq!(found(&recording, &asked), plainly(&recording, &asked));
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::recording::Recording;
+use super::turns::asked_turns;
 use crate::exchange::{Asked, Item, Part};
 use crate::record::{held_talk, talk_digest};
 
@@ -59,7 +60,7 @@ pub(super) fn of(
         Some(place.conversation)
     };
     let only = (is_first && recording.conversations.len() == 1).then_some(0);
-    let begun = recording.openings.find(recording, asked);
+    let begun = conversation(recording, asked);
     let Some(conversation) = begun.or_else(by_calls).or(only) else {
         return Place::Unknown;
     };
@@ -78,6 +79,16 @@ pub(super) fn of(
         answer,
         is_new: false,
     }
+}
+
+/// The conversation that begins as a request does.
+pub(super) fn conversation(recording: &Recording, asked: &Asked) -> Option<usize> {
+    let tools = asked.tools.iter();
+    let tools = tools
+        .map(|tool| recording.tool_name(&tool.name).1)
+        .collect();
+    let read = || asked_turns(recording, &asked.items);
+    recording.openings.find(asked, &tools, read)
 }
 
 /// Of the answers to a question that was answered several times, the one that is next: the first that was not given,
