@@ -97,7 +97,12 @@ impl<'a> UnknownTools<'a> {
 
 /// The known tool that only the way of writing keeps apart from a name.
 fn respelt<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let (written, plainly) = (ToolPattern::new(name), ToolPattern::new(plain(name)));
+    let own = plain(name);
+    // All tools of a server are of none that is known.
+    if own.chars().all(|sign| sign == '*') {
+        return None;
+    }
+    let (written, plainly) = (ToolPattern::new(name), ToolPattern::new(own));
     let mut known = known.iter().copied();
     known.find(|known| written.names(known) || plainly.matches(&plain(known)))
 }

@@ -308,7 +308,9 @@ fn spanned<'p>(patterns: &'p [ToolPattern], list: Option<&Node>) -> Vec<Spanned<
 /// The tools that only read, as the recording and the agent's gates say, and the servers of the tools.
 fn read_only_tools(input: &Input<'_>, run: &Run) -> ReadOnlyTools {
     let [mutating, readonly] = input.gates.tool_lists();
+    let servers = input.agent.servers.iter();
     ReadOnlyTools::new(run.tools.iter().flatten(), mutating, readonly)
+        .with_servers(servers.map(|server| server.value.as_str()))
 }
 
 impl EachRun for Plan {

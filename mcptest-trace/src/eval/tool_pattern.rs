@@ -1,11 +1,10 @@
 //! Names of tools with `*` for any characters: `delete_*`, `*_admin`, `*`.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::trace::{ToolCall, apart, snake};
+use crate::trace::{ToolCall, apart, own_names, snake};
 
 /// A tool's name in which `*` stands for any characters, also none; all else is meant literally. It may be of
 /// one server alone.
@@ -88,12 +87,17 @@ impl ToolPattern {
     /// ```
     #[must_use]
     pub fn names_of(&self, name: &str, servers: &[&str]) -> bool {
-        self.matches(name) || own_names(name, servers).any(|own| self.matches(&own))
+        self.matches(name) || own_names(name, servers).iter().any(|own| self.matches(own))
     }
 
     /// Whether a call is of one of these tools. `servers` may stand before the tools' own names.
     pub(crate) fn fit(&self, call: &ToolCall, servers: &[&str]) -> Fit {
-        if !self.names_of(&call.name, servers) {
+        let of_call = Some(call.server.as_str()).filter(|server| !server.is_empty());
+        let more = self.server().into_iter().chain(of_call);
+        let more = more.filter(|server| !servers.contains(server));
+        let servers: Vec<&str> = servers.iter().copied().chain(more).collect();
+        if !self.names_of(&call.name, &servers) && !of_call.is_some_and(|of| self.is_wire(call, of))
+        {
             return Fit::No;
         }
         match (self.server(), server_of(call)) {
@@ -102,6 +106,21 @@ impl ToolPattern {
             (Some(wanted), Some(server)) if same_server(wanted, server) => Fit::Yes,
             _ => Fit::No,
         }
+    }
+
+    /// Whether the pattern is of the name under which clients call a tool of this server: `fs_delete_*`.
+    fn is_wire(&self, call: &ToolCall, server: &str) -> bool {
+        let spelt = [server, &*snake(server)].map(|server| {
+            let signs = ["__", "_", "-", ".", "/", ":"].into_iter();
+            signs
+                .map(|sign| format!("{server}{sign}{}", call.name))
+                .collect::<Vec<_>>()
+        });
+        let wire = spelt.iter().flatten();
+        let mut wire =
+            wire.flat_map(|name| ["", "mcp__", "mcp_"].map(|start| format!("{start}{name}")));
+        // A pattern that begins with `*` is of no server.
+        !self.name.starts_with('*') && wire.any(|name| self.matches(&name))
     }
 
     /// Whether the whole name fits.
@@ -144,36 +163,6 @@ impl Serialize for ToolPattern {
             None => self.name.serialize(serializer),
         }
     }
-}
-
-/// What may be the tool's own name behind what a client writes before it.
-pub(crate) fn own_names<'n>(name: &'n str, servers: &[&str]) -> impl Iterator<Item = Cow<'n, str>> {
-    let (_, own) = apart(name);
-    let plain = name.strip_prefix("mcp_").unwrap_or(name);
-    let behind = servers.iter().flat_map(|server| {
-        // As the client spells the tool, and in snake case.
-        let spelt = [server.to_string(), snake(server).into_owned()]
-            .into_iter()
-            .find_map(|server| {
-                let (head, rest) = plain.split_at_checked(server.len())?;
-                let rest = rest.trim_start_matches(['_', '-', '.', '/', ':']);
-                let parted = plain.len() > server.len() + rest.len();
-                (head.eq_ignore_ascii_case(&server) && parted && !rest.is_empty())
-                    .then(|| rest.to_owned())
-            });
-        let whole = snake(plain);
-        let folded = whole
-            .strip_prefix(&*snake(server))
-            .and_then(|rest| rest.strip_prefix('_'));
-        let folded = folded.map(|rest| rest.trim_start_matches('_').to_owned());
-        [spelt, folded]
-            .into_iter()
-            .flatten()
-            .filter(|rest| !rest.is_empty())
-            .collect::<Vec<_>>()
-    });
-    let behind: Vec<Cow<'_, str>> = behind.map(Cow::Owned).collect();
-    [Cow::Borrowed(own), snake(own)].into_iter().chain(behind)
 }
 
 /// The server of a call's tool: as it was recorded, else what a client wrote before the tool's name.
@@ -260,6 +249,43 @@ mod tests {
             Fit::ServerUnknown
         );
         assert_eq!(pattern.to_string(), "delete_* of `my-fs`");
+        // The pattern's own server may stand before the name, whatever the recording says of servers.
+        assert_eq!(
+            pattern.fit(&call("my_fs_delete_file", ""), &[]),
+            Fit::ServerUnknown
+        );
+    }
+
+    #[test]
+    fn a_pattern_may_be_of_the_name_that_a_client_has_for_a_tool() {
+        let call = |server: &str| ToolCall {
+            name: "delete_file".to_owned(),
+            server: server.to_owned(),
+            ..ToolCall::default()
+        };
+        for wire in [
+            "fs_delete_file",
+            "fs_delete_*",
+            "fs.delete_file",
+            "mcp__fs__delete_file",
+            "mcp__fs__*",
+        ] {
+            assert_eq!(
+                ToolPattern::new(wire).fit(&call("fs"), &[]),
+                Fit::Yes,
+                "{wire}"
+            );
+            assert_eq!(
+                ToolPattern::new(wire).fit(&call("db"), &[]),
+                Fit::No,
+                "{wire}"
+            );
+        }
+        assert_eq!(ToolPattern::new("fs_read_*").fit(&call("fs"), &[]), Fit::No);
+        assert_eq!(
+            ToolPattern::new("*_undelete_file").fit(&call("fs"), &[]),
+            Fit::No
+        );
     }
 
     #[test]

@@ -1,9 +1,13 @@
 //! What stands in a text as a whole: not as a part of a longer word, number, address or identifier.
 //!
-//! `7` is not in `17`, `7.5` or `A-7`; `user_1` is not in `user_12`; `anne@x.org` is not in
-//! `joanne@x.org`. Signs that set values apart (`/`, `:`, `=`, quotes, brackets, `#`) do not join.
+//! `7` is not in `17`, `7.5`, `A-7` or `112-7-1234567`; `user_1` is not in `user_12`; `anne@x.org` is not in
+//! `joanne@x.org`; `https://x.org/a` is not in `https://x.org/a/b`. Signs that set values apart (`/`, `:`, `=`,
+//! quotes, brackets, `#`) join the parts of an address alone.
+
+use std::borrow::Cow;
 
 use serde_json::Value;
+use unicode_normalization::char::is_combining_mark;
 
 use crate::trace::json_eq;
 
@@ -12,24 +16,70 @@ pub(super) fn stands_whole(text: &str, wanted: &str) -> bool {
     let (Some(first), Some(last)) = (wanted.chars().next(), wanted.chars().next_back()) else {
         return false;
     };
+    let is_address = is_address(wanted);
     text.match_indices(wanted).any(|(start, _)| {
         let (before, after) = (&text[..start], &text[start + wanted.len()..]);
-        !goes_on(first, before.chars().rev())
-            && (!goes_on(last, after.chars()) || is_time_of_day(wanted, after))
+        let is_longer = begins_earlier(wanted, first, before)
+            || goes_on(last, after.chars())
+            || is_address && leads_on(last, after.chars());
+        !is_longer || is_time_of_day(wanted, after)
     })
 }
 
+/// Whether a text is an address: of the web, or a path from a root.
+fn is_address(text: &str) -> bool {
+    let rooted = ["/", "~/", "./", "../", "\\"];
+    let drive = |text: &str| text.as_bytes().get(1..3) == Some(b":\\".as_slice());
+    text.contains("://")
+        || text.len() > 1 && rooted.iter().any(|root| text.starts_with(root))
+        || drive(text)
+}
+
+/// Whether what is wanted is the end of a longer word or address.
+fn begins_earlier(wanted: &str, first: char, before: &str) -> bool {
+    // The last part of a path, a file's ending, the host of a mail address.
+    let is_part = wanted.len() > 1 && matches!(first, '/' | '\\' | '~' | '.' | '@');
+    is_part && before.chars().next_back().is_some_and(in_word)
+        || goes_on(first, before.chars().rev())
+}
+
+/// Whether an address has more parts: `https://x.org/a` in `https://x.org/a/b?k=1`.
+fn leads_on(last: char, mut after: impl Iterator<Item = char>) -> bool {
+    let joins = |sign: char| matches!(sign, '/' | '\\' | '?' | '&' | '#' | '=' | ':');
+    match after.next() {
+        Some(sign) if joins(sign) => after.next().is_some_and(in_word),
+        Some(next) => joins(last) && in_word(next),
+        None => false,
+    }
+}
+
 /// Whether a word goes on beyond `edge`, its outermost character.
-fn goes_on(edge: char, mut beyond: impl Iterator<Item = char>) -> bool {
+fn goes_on(edge: char, beyond: impl Iterator<Item = char>) -> bool {
     if !in_word(edge) {
         return false;
     }
+    let mut beyond = beyond.filter(|next| !has_no_width(*next));
     match (beyond.next(), beyond.next()) {
-        (Some(next), _) if in_word(next) => true,
-        (Some('-' | '\u{2011}' | '.' | '@' | '+'), Some(next)) => in_word(next),
+        (Some(next), _) if in_word(next) || is_combining_mark(next) => true,
+        (Some('-' | '\u{2010}' | '\u{2011}' | '\u{2212}' | '.' | '@' | '+'), Some(next)) => {
+            in_word(next)
+        }
+        // *O'Brien* and *don't*, but not *A-1's*.
+        (Some('\'' | '\u{2019}'), Some(next)) => {
+            let is_end = !beyond.next().is_some_and(in_word);
+            in_word(next) && !(next == 's' && is_end)
+        }
         (Some(','), Some(next)) => edge.is_ascii_digit() && next.is_ascii_digit(),
         _ => false,
     }
+}
+
+/// Whether a character is not seen, and parts nothing.
+fn has_no_width(character: char) -> bool {
+    matches!(
+        character,
+        '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}'
+    )
 }
 
 /// Whether a date is followed by its time of day: `2024-05-20` in `2024-05-20T15:00:00`.
@@ -108,6 +158,7 @@ pub(super) fn has_number(text: &str, wanted: &Value, spelt: &str) -> bool {
         |token: &str| token == spelt || number(token).is_some_and(|found| json_eq(&found, wanted));
     let named =
         |run: &str| run.contains(|character: char| character.is_alphabetic() || character == '_');
+    let text = plain_numbers(text);
     let mut runs = text.split(|character| !joins(character));
     runs.any(|run| {
         if !named(run) {
@@ -119,9 +170,55 @@ pub(super) fn has_number(text: &str, wanted: &Value, spelt: &str) -> bool {
     })
 }
 
+/// A text in which a minus is a dash, and what sets the thousands of a number apart is a comma: `1'250`.
+fn plain_numbers(text: &str) -> Cow<'_, str> {
+    let is_odd = |sign: char| {
+        matches!(
+            sign,
+            '\u{2212}' | '\'' | '\u{2019}' | '\u{a0}' | '\u{202f}' | '\u{2009}'
+        )
+    };
+    if !text.contains(is_odd) {
+        return Cow::Borrowed(text);
+    }
+    let mut plain = String::with_capacity(text.len());
+    for (at, sign) in text.char_indices() {
+        let after = &text[at + sign.len_utf8()..];
+        let digits = after.bytes().take_while(u8::is_ascii_digit).count();
+        let is_group = digits == 3 && plain.ends_with(|last: char| last.is_ascii_digit());
+        plain.push(match sign {
+            '\u{2212}' => '-',
+            sign if is_odd(sign) && is_group => ',',
+            sign => sign,
+        });
+    }
+    Cow::Owned(plain)
+}
+
+/// Whether the parts between dashes are one identifier or one date, and no numbers of their own: `112-3456789-1234567`.
+fn is_one(run: &str) -> bool {
+    let parts: Vec<&str> = run.split('-').filter(|part| !part.is_empty()).collect();
+    let is_date = || parts.iter().map(|part| part.len()).eq([4, 2, 2]);
+    let has_digits = parts
+        .iter()
+        .all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
+    let padded = |part: &&str| part.len() > 1 && part.starts_with('0');
+    match parts.as_slice() {
+        [one, other] => {
+            let long = one.len().max(other.len()) > 3 && one.len() != other.len();
+            has_digits && (long || parts.iter().any(padded))
+        }
+        [_, _, _, ..] => has_digits && !is_date(),
+        _ => false,
+    }
+}
+
 /// Whether one of the numbers of a run of digits, points, commas and dashes is wanted. A dash is a sign
 /// unless it stands behind a digit.
 fn in_numbers(run: &str, is: &impl Fn(&str) -> bool) -> bool {
+    if is_one(run.trim_matches([',', '.'])) {
+        return false;
+    }
     let mut negative = false;
     run.split('-').any(|part| {
         let signed = |token: &str, first: bool| {
@@ -205,7 +302,35 @@ mod tests {
             assert!(!stands_whole(text, wanted), "{wanted} in {text}");
         }
         assert!(stands_whole("mail to anne@x.org.", "anne@x.org"));
-        assert!(stands_whole("https://a.example/1", "https://a.example/"));
+        for (text, wanted) in [
+            ("https://x.org/a/b?k=1", "https://x.org/a"),
+            ("https://x.org/a?q=1&p=2", "https://x.org/a?q=1"),
+            ("https://x.org/secret", "https://x.org/"),
+            ("https://x.org:8443/a", "https://x.org"),
+            ("/home/anne/docs/x.txt", "/home/anne"),
+            ("/home/anne/docs/x.txt", "/docs/x.txt"),
+            ("config.env", ".env"),
+            ("C:\\Users\\anne", "C:\\Users"),
+            ("joe@anne", "@anne"),
+            ("O'Brien", "Brien"),
+            ("don\u{2019}t", "don"),
+            ("Ann\u{2010}Marie", "Ann"),
+            ("cafe\u{301}", "cafe"),
+            ("A-1\u{200b}0", "A-1"),
+        ] {
+            assert!(!stands_whole(text, wanted), "{wanted} in {text}");
+        }
+        for (text, wanted) in [
+            ("see https://x.org/a, please", "https://x.org/a"),
+            ("<https://x.org/a/>", "https://x.org/a/"),
+            ("rm /etc/passwd: no", "/etc/passwd"),
+            ("the files of /home/anne.", "/home/anne"),
+            ("'Ann' and \"Bob\"", "Ann"),
+            ("Ann's", "Ann"),
+            ("/orders/A-1/items", "A-1"),
+        ] {
+            assert!(stands_whole(text, wanted), "{wanted} in {text}");
+        }
         assert!(stands_whole("from 2024-05-20T15:00:00Z", "2024-05-20"));
         assert!(!stands_whole("2024-05-20Torres", "2024-05-20"));
         assert!(stands_whole("banana a", "a"));
@@ -221,18 +346,48 @@ mod tests {
             assert!(has_scalar(text, &five), "5 in {text}");
         }
         for text in [
-            "-5", "15", "5.1", "2.5", "A5", "5px", "1.5.2", "x: -5", "1,005", "05", "A-5",
-            "5-piece", "A1-5", "a_5",
+            "-5",
+            "15",
+            "5.1",
+            "2.5",
+            "A5",
+            "5px",
+            "1.5.2",
+            "x: -5",
+            "1,005",
+            "05",
+            "A-5",
+            "5-piece",
+            "A1-5",
+            "a_5",
+            "555-5555555",
+            "123-5-6789",
+            "05-5",
+            "\u{2212}5",
+            "5'000",
+            "5\u{a0}000",
+            "5\u{202f}000",
         ] {
             assert!(!has_scalar(text, &five), "5 in {text}");
         }
         for amount in [json!(1250), json!(1250.0)] {
-            for text in ["for $1,250.00 in all", "for 1,250, in all", "1,250-1,300"] {
+            for text in [
+                "for $1,250.00 in all",
+                "for 1,250, in all",
+                "1,250-1,300",
+                "CHF 1'250.00",
+                "1\u{202f}250 EUR",
+            ] {
                 assert!(has_scalar(text, &amount), "{amount} in {text}");
             }
             assert!(!has_scalar("11,250", &amount));
         }
         assert!(has_scalar("at -5 degrees", &json!(-5)) && !has_scalar("2-5", &json!(-5)));
+        assert!(has_scalar("at \u{2212}5 degrees", &json!(-5)));
+        assert!(has_scalar("on 2024-05-20", &json!(20)) && has_scalar("2019-2024", &json!(2024)));
+        for part in [112, 3_456_789, 1_234_567] {
+            assert!(!has_scalar("order 112-3456789-1234567", &json!(part)));
+        }
         let long = json!(9_007_199_254_740_993_u64);
         assert!(has_scalar("id 9007199254740993", &long));
         assert!(!has_scalar("id 9007199254740992", &long));

@@ -25,9 +25,11 @@ mod lazy;
 pub(crate) mod leaves;
 mod number;
 mod origin;
+mod own_name;
 mod parse;
 mod place;
 mod read;
+mod read_only;
 mod reader;
 pub(crate) mod responses;
 mod score;
@@ -35,6 +37,7 @@ mod sub_agent;
 #[cfg(test)]
 mod tests;
 mod tool_name;
+mod tool_words;
 mod tools;
 
 use std::borrow::Cow;
@@ -63,13 +66,16 @@ use json::Json;
 pub use layout::Layout;
 pub use lazy::LazyValue;
 pub use origin::Origin;
+pub(crate) use own_name::own_names;
 pub use place::Place;
 #[doc(hidden)]
 pub use place::without_rounding;
+pub use read_only::ReadOnlyTools;
+pub(crate) use read_only::read_only_hints;
 pub use reader::Problem;
 pub use score::Score;
-pub use tool_name::{ReadOnlyTools, reads_by_name, words_of_tool};
-pub(crate) use tool_name::{apart, read_only_hints, reads_by_words, snake};
+pub(crate) use tool_name::{apart, reads_by_words, snake};
+pub use tool_name::{reads_by_name, words_of_tool};
 pub use tools::OfferedTool;
 
 /// The JSON Schema of cassettes, for editors and recorders.
@@ -327,7 +333,7 @@ impl Trace {
             if repeated.is_some_and(|earlier| last_change <= Some(earlier)) {
                 redundant += 1;
             }
-            if !tools.reads(&call.name) && result.is_some_and(|result| !result.is_error) {
+            if !tools.reads_call(call) && result.is_some_and(|result| !result.is_error) {
                 last_change = Some(index);
             }
         }

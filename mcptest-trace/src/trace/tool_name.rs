@@ -1,162 +1,12 @@
-//! What the name of a tool says, and which tools only read.
+//! What the name of a tool says.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
 
 use heck::ToSnakeCase as _;
 
-use super::OfferedTool;
-
-/// First words of tools that only read.
-const READS: [&str; 22] = [
-    "browse",
-    "calculate",
-    "check",
-    "compute",
-    "count",
-    "describe",
-    "fetch",
-    "find",
-    "get",
-    "inspect",
-    "list",
-    "look",
-    "lookup",
-    "query",
-    "read",
-    "retrieve",
-    "search",
-    "show",
-    "think",
-    "validate",
-    "verify",
-    "view",
-];
-
-/// Words that change something wherever they stand in a name: they name no thing.
-const CHANGES: [&str; 67] = [
-    "activate",
-    "add",
-    "append",
-    "apply",
-    "approve",
-    "assign",
-    "attach",
-    "ban",
-    "block",
-    "cancel",
-    "clear",
-    "commit",
-    "complete",
-    "create",
-    "deactivate",
-    "decline",
-    "delete",
-    "deploy",
-    "destroy",
-    "disable",
-    "drop",
-    "edit",
-    "enable",
-    "erase",
-    "execute",
-    "grant",
-    "insert",
-    "install",
-    "invite",
-    "kill",
-    "merge",
-    "modify",
-    "overwrite",
-    "pay",
-    "publish",
-    "purge",
-    "push",
-    "put",
-    "reject",
-    "remove",
-    "rename",
-    "reopen",
-    "replace",
-    "reserve",
-    "reset",
-    "resolve",
-    "restart",
-    "restore",
-    "revoke",
-    "save",
-    "send",
-    "set",
-    "stop",
-    "submit",
-    "subscribe",
-    "suspend",
-    "terminate",
-    "truncate",
-    "uninstall",
-    "unlock",
-    "unsubscribe",
-    "upsert",
-    "wipe",
-    "withdraw",
-    "write",
-    "consume",
-    "acknowledge",
-];
-
-/// Words that change something behind *and* or *then*: elsewhere in a name they may be things, `get_order`.
-const CHANGES_JOINED: [&str; 14] = [
-    "archive", "book", "buy", "change", "charge", "close", "lock", "move", "order", "post",
-    "refund", "schedule", "transfer", "update",
-];
-
-/// Last words of names that ask something of a change: `check_delete_permission`, `get_send_status`.
-const ASKED: [&str; 44] = [
-    "ability",
-    "access",
-    "availability",
-    "capabilities",
-    "capability",
-    "cost",
-    "costs",
-    "count",
-    "counts",
-    "date",
-    "dates",
-    "details",
-    "eligibility",
-    "error",
-    "errors",
-    "event",
-    "events",
-    "fee",
-    "fees",
-    "history",
-    "info",
-    "information",
-    "instructions",
-    "job",
-    "jobs",
-    "limit",
-    "limits",
-    "log",
-    "logs",
-    "option",
-    "options",
-    "permission",
-    "permissions",
-    "policies",
-    "policy",
-    "price",
-    "quota",
-    "reason",
-    "reasons",
-    "request",
-    "requests",
-    "result",
-    "results",
-    "status",
-];
+use super::tool_words::{
+    ASKED, CHANGES, CHANGES_JOINED, CHANGES_LAST, GETS, OF_SEVERAL, READS, THINGS,
+};
 
 /// The words of a tool's name, in lower case: split at `_`, other signs, and camel case. The name of a
 /// server or a group before it, as clients write it (`mcp__github__get_issue`, `calendar.add_event`), is
@@ -243,172 +93,37 @@ pub(crate) fn reads_by_words(words: &[String]) -> bool {
 fn changes_too(words: &[String]) -> bool {
     let is = |word: &String, list: &[&str]| list.contains(&word.as_str());
     let text = |at: usize| words.get(at).map_or("", String::as_str);
-    // *check_out_book*, but not *check_in_stock*
+    // *check_out_book*, but not *check_in_stock* and *check_out_time*
     let place = [
-        "cache", "database", "db", "list", "progress", "range", "stock", "use",
+        "cache", "database", "date", "dates", "db", "list", "progress", "range", "status", "stock",
+        "time", "times", "use",
     ];
     let stays = matches!((text(0), text(1)), ("check", "in" | "out")) && !place.contains(&text(2));
     // *fetch_and_delete*
     let second = matches!(text(1), "and" | "or" | "then")
         && words.get(2).is_some_and(|next| !is(next, &READS));
-    let asked = words.last().is_some_and(|last| is(last, &ASKED));
+    let last = words.last().filter(|_| words.len() > 1);
+    let asked = last.is_some_and(|last| is(last, &ASKED));
+    let links = |at: usize| matches!(text(at), "to" | "for" | "of" | "by" | "not");
+    let of_several = OF_SEVERAL.contains(&text(0))
+        && last.is_some_and(|last| is(last, &CHANGES_LAST))
+        && !links(words.len() - 2);
+    let gets = GETS.contains(&text(0));
     let mut later = words.iter().enumerate().skip(1);
     let changes = later.any(|(at, word)| match text(at - 1) {
-        "and" | "then" => is(word, &CHANGES) || is(word, &CHANGES_JOINED),
+        "then" => !is(word, &READS),
+        "and" => is(word, &CHANGES) || is(word, &CHANGES_JOINED),
         // *get_items_to_delete*
-        "to" | "for" | "of" | "by" | "not" => false,
-        _ => !asked && is(word, &CHANGES),
+        _ if links(at - 1) => false,
+        _ => !asked && is(word, &CHANGES) && !(gets && is(word, &THINGS)),
     });
-    stays || second || changes
-}
-
-/// Which tools only read: those that a suite lists, else those that their servers say so of, else
-/// those whose names do ([`reads_by_name`]). All others change something.
-///
-/// ```
-/// use mcptest_trace::trace::{OfferedTool, ReadOnlyTools};
-///
-/// let mut recorded = OfferedTool::in_line("desk::audit(id)");
-/// recorded.read_only = Some(true);
-/// let tools = ReadOnlyTools::new(&[recorded], &["get_lock".into()], &["ping".into()]);
-/// assert!(tools.reads("audit") && tools.reads("ping") && tools.reads("get_order"));
-/// assert!(!tools.reads("get_lock") && !tools.reads("cancel_order"));
-/// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ReadOnlyTools {
-    /// Whether a tool only reads, where more than its name says so.
-    known: BTreeMap<String, bool>,
-    /// The servers of the tools that were offered.
-    servers: BTreeSet<String>,
-}
-
-impl ReadOnlyTools {
-    /// By what the recordings and the suite say. `readonly` is stronger than `mutating`, and both are
-    /// stronger than what was recorded; of the tools of one name of several servers all must only read.
-    #[must_use]
-    pub fn new<'a>(
-        offered: impl IntoIterator<Item = &'a OfferedTool>,
-        mutating: impl IntoIterator<Item = &'a String>,
-        readonly: impl IntoIterator<Item = &'a String>,
-    ) -> Self {
-        let offered: Vec<&OfferedTool> = offered.into_iter().collect();
-        let servers = offered.iter().filter_map(|tool| tool.server.clone());
-        let servers = servers.collect();
-        let recorded = read_only_hints(offered.iter().copied()).into_iter();
-        let recorded = recorded.map(|(name, reads)| (name.to_owned(), reads));
-        let mut known: BTreeMap<String, bool> = recorded.collect();
-        known.extend(mutating.into_iter().map(|name| (name.clone(), false)));
-        known.extend(readonly.into_iter().map(|name| (name.clone(), true)));
-        Self { known, servers }
-    }
-
-    /// The servers of the tools that were offered, sorted.
-    pub fn servers(&self) -> impl Iterator<Item = &str> {
-        self.servers.iter().map(String::as_str)
-    }
-
-    /// Whether a tool only reads.
-    #[must_use]
-    pub fn reads(&self, name: &str) -> bool {
-        let known = self.known.get(name).copied();
-        known.unwrap_or_else(|| reads_by_name(name))
-    }
-}
-
-/// Whether a tool only reads, by its name, where the recordings say so. Of two that disagree the one that
-/// writes counts, and a server that says nothing of its tool leaves open what another's of that name does.
-pub(crate) fn read_only_hints<'a>(
-    offered: impl IntoIterator<Item = &'a OfferedTool>,
-) -> BTreeMap<&'a str, bool> {
-    let mut of_servers: BTreeMap<(&str, Option<&str>), Option<bool>> = BTreeMap::new();
-    for tool in offered {
-        let of_server = of_servers.entry((&tool.name, tool.server.as_deref()));
-        let so_far = of_server.or_default();
-        *so_far = match (*so_far, tool.read_only) {
-            (Some(one), Some(other)) => Some(one && other),
-            (one, other) => one.or(other),
-        };
-    }
-    let mut hints: BTreeMap<&str, Option<bool>> = BTreeMap::new();
-    for ((name, _), hint) in of_servers {
-        let so_far = hints.entry(name).or_insert(hint);
-        *so_far = match (*so_far, hint) {
-            (Some(false), _) | (_, Some(false)) => Some(false),
-            (one, other) => one.and(other),
-        };
-    }
-    let hints = hints.into_iter();
-    hints
-        .filter_map(|(name, reads)| Some((name, reads?)))
-        .collect()
+    stays || second || of_several || changes
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn a_server_that_says_nothing_leaves_open_what_a_tool_of_one_name_does() {
-        let of = |server: &str, read_only: Option<bool>| OfferedTool {
-            read_only,
-            ..OfferedTool::in_line(&format!("{server}::sync(id)"))
-        };
-        let hint = |offered: &[OfferedTool]| read_only_hints(offered).get("sync").copied();
-        assert_eq!(hint(&[of("a", Some(true)), of("b", None)]), None);
-        assert_eq!(hint(&[of("a", Some(true)), of("a", None)]), Some(true));
-        assert_eq!(
-            hint(&[of("a", Some(true)), of("b", Some(true))]),
-            Some(true)
-        );
-        assert_eq!(hint(&[of("a", None), of("b", Some(false))]), Some(false));
-        assert_eq!(
-            hint(&[of("a", Some(false)), of("b", Some(true))]),
-            Some(false)
-        );
-        assert_eq!(hint(&[]), None);
-    }
-
-    fn offered(name: &str, read_only: bool) -> OfferedTool {
-        OfferedTool {
-            read_only: Some(read_only),
-            ..OfferedTool::in_line(name)
-        }
-    }
-
-    #[test]
-    fn the_suite_is_stronger_than_the_recording_and_that_than_the_name() {
-        let list = |names: &[&str]| {
-            names
-                .iter()
-                .map(|name| (*name).to_owned())
-                .collect::<Vec<_>>()
-        };
-        let recorded = [
-            offered("get_lock", false),
-            offered("sync", true),
-            offered("sync", false),
-            offered("audit", true),
-            offered("rotate", true),
-        ];
-        let tools = ReadOnlyTools::new(
-            &recorded,
-            &list(&["rotate", "both"]),
-            &list(&["both", "delete_draft"]),
-        );
-        for (name, reads) in [
-            ("get_lock", false),
-            ("sync", false),
-            ("audit", true),
-            ("rotate", false),
-            ("both", true),
-            ("delete_draft", true),
-            ("get_order", true),
-            ("delete_order", false),
-        ] {
-            assert_eq!(tools.reads(name), reads, "{name}");
-        }
-    }
 
     #[test]
     fn a_first_word_that_reads_does_not_hide_one_that_changes() {
@@ -434,6 +149,17 @@ mod tests {
             "todo.list_remove",
             "fetch-and-archive",
             "look_up_user_and_update",
+            "find_user_then_notify",
+            "get_order_then_ship",
+            "get_order_and_ship",
+            "get_cart_and_checkout",
+            "list_update",
+            "list_archive",
+            "queryUpdate",
+            "count_increment",
+            "search_index_rebuild",
+            "check_out_guest",
+            "view_commit_and_push",
         ] {
             assert!(!reads_by_name(name), "{name}");
         }
@@ -460,6 +186,17 @@ mod tests {
             "get_transfer_limits",
             "get_return_policy",
             "query_database",
+            "get_commit",
+            "get_commit_diff",
+            "get_block_children",
+            "find_next_stop",
+            "get_push_notifications",
+            "get_merge_conflicts",
+            "get_deploy_key",
+            "check_in_time",
+            "check_out_status",
+            "list_orders_by_update",
+            "get_name_and_email",
         ] {
             assert!(reads_by_name(name), "{name}");
         }

@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use super::super::matching::{longest_in_order, maximum_matching};
 use super::super::narrative::failed;
-use super::super::tool_pattern::{own_names, same_server, server_of};
+use super::super::tool_pattern::{same_server, server_of};
 use super::{ArgsCheck, ExpectedCall, ExpectedTrace, MatchMode, Mismatch, Over};
 use crate::text::counted;
-use crate::trace::{ReadOnlyTools, ToolCall, Trace, canonical_json};
+use crate::trace::{ReadOnlyTools, ToolCall, Trace, canonical_json, own_names};
 
 /// What expectations can tell calls of one name apart by: canonical arguments, whether the result is an
 /// error, the server, and whether the name is the recorded one or stands behind its server.
@@ -53,7 +53,7 @@ impl<'a, S: ArgsCheck> PlanComparison<'a, S> {
             .filter(|server| !server.is_empty());
         let servers: BTreeSet<&str> = servers.collect();
         let judged = |recorded: &JudgedCall<'_>| {
-            plan.over == Over::Calls || !tools.reads(&recorded.call.name)
+            plan.over == Over::Calls || !tools.reads_call(recorded.call)
         };
         let (recorded, read): (Vec<_>, Vec<_>) = recorded.partition(judged);
         let mut comparison = Self {
@@ -89,10 +89,17 @@ impl<'a, S: ArgsCheck> PlanComparison<'a, S> {
                 }
             };
             add(&call.name, true);
+            // The wire prefix of a server is no part of a name.
+            if let Some((_, own)) = call.name.rsplit_once("__") {
+                add(own, true);
+            }
+            if !call.server.is_empty() {
+                add(&format!("{}__{}", call.server, call.name), true);
+            }
             if self.names_servers() {
                 let own = own_names(&call.name, &self.servers);
-                own.filter(|own| **own != *call.name)
-                    .for_each(|own| add(&own, false));
+                let own = own.iter().filter(|own| **own != *call.name);
+                own.for_each(|own| add(own, false));
             }
         }
         let fits = |expected: &ExpectedCall<S>| {
@@ -127,7 +134,10 @@ impl<'a, S: ArgsCheck> PlanComparison<'a, S> {
 
     /// Whether a recorded call is of the tool of an expected one, of whichever server.
     pub(super) fn is_named(&self, expected: &ExpectedCall<S>, call: &ToolCall) -> bool {
-        let behind = || own_names(&call.name, &self.servers).any(|own| *own == *expected.name);
+        let behind = || {
+            let own = own_names(&call.name, &self.servers);
+            own.contains(&expected.name)
+        };
         call.name == expected.name || expected.server.is_some() && behind()
     }
 
@@ -222,7 +232,10 @@ impl<'a, S: ArgsCheck> PlanComparison<'a, S> {
             MatchMode::Subset => {
                 let matched = inverse(partners, self.recorded.len());
                 let surplus = (0..matched.len()).filter(|&call| matched[call].is_none());
-                surplus.map(|call| self.surplus(call, partners)).collect()
+                let surplus = surplus.map(|call| self.surplus(call, partners));
+                // Here no call has to be made, so that nothing else would say that they are left out.
+                let read = (0..self.plan.calls.len()).filter_map(|call| self.left_out(call));
+                surplus.chain(read).collect()
             }
             MatchMode::ExactUnordered => self.exact_unordered(partners),
         }

@@ -60,6 +60,15 @@ impl<S: ArgsCheck> PlanComparison<'_, S> {
         }
     }
 
+    /// An expected call of a tool that was called and counts as one that only reads.
+    pub(super) fn left_out(&self, call: usize) -> Option<Mismatch> {
+        let name = &self.plan.calls[call].name;
+        let read = self.taken_for_a_read(name);
+        let why = read.strip_prefix("; ")?;
+        let reason = format!("`calls[{call}]` `{name}`: {why}");
+        Some(Mismatch::new(Some(call), None, reason))
+    }
+
     pub(super) fn missing(&self, call: usize, partners: &[Option<usize>]) -> Mismatch {
         let name = &self.plan.calls[call].name;
         if let Some(&taken) = self.fitting[call].first() {

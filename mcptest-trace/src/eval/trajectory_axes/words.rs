@@ -31,16 +31,59 @@ impl<'a> Source<'a> {
         each_text(self.result, found);
     }
 
+    /// Whether a text of the result has these words.
+    fn says(&self, words: &str) -> bool {
+        let mut says = false;
+        self.each_text(&mut |text| says |= stands_whole(text, words));
+        says
+    }
+
     /// Whether a scalar occurs, as a scalar or inside a string.
     pub(super) fn holds(&self, scalar: &Value) -> bool {
         match scalar {
             // JSON in a text may spell letters by their numbers: `m\u00f6n`.
             Value::String(text) if number(text).is_none() => {
-                occurs(scalar, self.result) || occurs(scalar, &self.opened)
+                occurs(scalar, self.result)
+                    || occurs(scalar, &self.opened)
+                    || spellings(text).any(|spelt| self.says(&spelt))
             }
-            _ => occurs(scalar, &self.opened),
+            _ => occurs(scalar, &self.opened) || self.quotes(scalar),
         }
     }
+
+    /// Whether a number stands between quotes in a text, also as a key: variants of a product are listed so.
+    fn quotes(&self, scalar: &Value) -> bool {
+        let spelt = match scalar {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.to_string(),
+            _ => return false,
+        };
+        let quoted = format!("\"{spelt}\"");
+        let mut found = false;
+        self.each_text(&mut |text| found |= text.contains(&quoted));
+        found
+    }
+}
+
+/// How JSON in a text spells a text where it spells it otherwise: `m\\u00f6n`, `https:\\/\\/x.org`.
+fn spellings(text: &str) -> impl Iterator<Item = String> {
+    let quoted = Value::from(text).to_string();
+    let plain = quoted.trim_matches('"').to_owned();
+    let mut ascii = String::new();
+    for letter in plain.chars() {
+        if letter.is_ascii() {
+            ascii.push(letter);
+        } else {
+            let mut buffer = [0; 2];
+            for unit in letter.encode_utf16(&mut buffer) {
+                ascii += &format!("\\u{unit:04x}");
+            }
+        }
+    }
+    let slashes = plain.replace('/', "\\/");
+    let text = text.to_owned();
+    let all = [plain, ascii, slashes].into_iter();
+    all.filter(move |spelt| *spelt != text)
 }
 
 /// A value in which every text that is a JSON object or list is one.
@@ -89,6 +132,29 @@ mod tests {
         assert!(holds(&json!("rll_mön_1"), found));
         assert!(holds(&json!("say \"hi\""), found));
         assert!(!holds(&json!("rll_mon_1"), found));
+    }
+
+    #[test]
+    fn json_among_other_words_may_spell_a_text_otherwise() {
+        for (found, text) in [
+            ("Found 1:\n[{\"name\": \"M\\u00f6n\"}]", "Mön"),
+            (
+                "```json\n{\"url\": \"https:\\/\\/x.org\\/a\"}\n```",
+                "https://x.org/a",
+            ),
+            ("It said {\"text\": \"one\\ntwo\"}.", "one\ntwo"),
+        ] {
+            assert!(holds(&json!(text), found), "{text:?} in {found}");
+        }
+        assert!(!holds(&json!("Mon"), "[{\"name\": \"M\\u00f6n\"}] more"));
+    }
+
+    #[test]
+    fn a_key_of_json_in_a_text_is_in_that_text() {
+        let found = r#"{ "variants": { "6534134392": { "free": true }, "A-1": {} } }"#;
+        assert!(holds(&json!("6534134392"), found) && holds(&json!("A-1"), found));
+        assert!(holds(&json!(6_534_134_392_u64), found));
+        assert!(!holds(&json!("653"), found) && !holds(&json!("6534134393"), found));
     }
 
     #[test]
