@@ -240,7 +240,8 @@ impl Building {
         // What is printed of a run begins anew; files of sessions may be copied.
         let is_kept = |record: &Record<'_>| record.value.get("sessionId").is_some();
         if kind == FormatKind::ClaudeCode && records.iter().any(is_kept) {
-            self.forks.add(run, &id, cassette);
+            let values = records.iter().map(|record| &record.value);
+            self.forks.add(run, &id, cassette, values);
         }
         let group = &mut self.plan.groups[group as usize];
         group.any_failed |=

@@ -354,6 +354,47 @@ fn a_session_that_is_the_beginning_of_another_is_left_out() {
     );
 }
 
+/// Runs of one task often say the same, and one of them may have failed.
+#[test]
+fn sessions_that_only_say_the_same_are_runs_of_their_own() {
+    let call = |id: &str| json!([{ "type": "tool_use", "id": id, "name": "cancel", "input": {} }]);
+    let say = json!([{ "type": "text", "text": "Order 7 is cancelled." }]);
+    let of_session = |session: &str, prefix: &str, failed: bool| {
+        let id = |name: &str| format!("{prefix}{name}");
+        let result = json!([{ "type": "tool_result", "tool_use_id": id("t"), "is_error": failed, "content": "done" }]);
+        let mut all = vec![
+            user(&id("u1"), None, "Cancel order 7."),
+            assistant(&id("a1"), &id("u1"), call(&id("t"))),
+            line(
+                "user",
+                &id("r1"),
+                Some(&id("a1")),
+                json!({ "role": "user", "content": result }),
+            ),
+            assistant(&id("a2"), &id("r1"), say.clone()),
+        ];
+        for line in &mut all {
+            line["sessionId"] = session.into();
+        }
+        lines(&all)
+    };
+    let desk = Desk::new();
+    desk.write("p/a.jsonl", of_session("good", "x", false));
+    desk.write("p/b.jsonl", of_session("bad", "y", true));
+    // A copy keeps the identifiers.
+    desk.write("p/c.jsonl", of_session("copy", "x", false));
+    let said = desk.import(&["p"]);
+    let runs = desk.recordings();
+    let ids: Vec<&str> = runs
+        .iter()
+        .map(|(_, run)| run["imported"]["id"].as_str().unwrap())
+        .collect();
+    assert_eq!((said.status, ids.len()), (0, 2), "{said:?}");
+    assert!(ids.contains(&"bad") && ids.contains(&"good"), "{said:?}");
+    let told = "`copy` is only the beginning of `good`, and is left out";
+    assert!(said.out.contains(told), "{said:?}");
+}
+
 #[test]
 fn the_calls_of_subagents_stand_among_those_of_the_main_agent() {
     let call =
