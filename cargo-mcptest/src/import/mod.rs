@@ -5,6 +5,7 @@
 //! - `input`: where the records of a file lie, and a record at a time;
 //! - `format`: which format a file has; one file a format reads its records into an `event::ForeignRun`;
 //! - `joining`: which records are one run; `reading`: the runs of some records, mapped, in both passes;
+//! - `nesting`, `waiting`: what several formats look things up in;
 //! - `cassette`: the one place that makes a recording of a run; `scores`: what judges thought of it;
 //! - `plan`, `names`, `neighbours`, `recorded`: the first pass, which finds the runs, their agents and their order;
 //! - `writing`, `redact`, `store`: the second pass, which takes secrets out and writes;
@@ -32,6 +33,7 @@ mod mapping;
 mod mcptest;
 mod names;
 mod neighbours;
+mod nesting;
 mod openai;
 mod opening;
 mod otel;
@@ -54,6 +56,7 @@ mod tests;
 mod time;
 mod undo;
 mod verdict;
+mod waiting;
 mod writing;
 
 use mcptest_session::protocol::{blob, content};

@@ -7,16 +7,20 @@
 mod adk_rust;
 mod call_span;
 mod console;
+mod join;
 mod messages;
 mod span;
 mod spread;
 mod talk;
+mod tree;
+mod wrapped;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use serde_json::Value;
 
 use self::span::{Log, OtelSpan};
+use self::tree::Tree;
 use super::digest::Digest;
 use super::event::{Event, ForeignRun, Lost, Stop};
 use super::format::{Format, Gathered, Joins, Runs};
@@ -75,7 +79,7 @@ impl Format for Otel {
         let (mut spans, mut logs) = (Vec::new(), Vec::new());
         for record in run.records {
             let (more_spans, more_logs) = span::of(&record.value);
-            let of_run = |trace: &str| run.keys.contains(&trace_key(trace));
+            let of_run = |trace: &str| run.keys.binary_search(&trace_key(trace)).is_ok();
             spans.extend(more_spans.into_iter().filter(|span| of_run(&span.trace)));
             logs.extend(more_logs.into_iter().filter(|log| of_run(&log.trace)));
         }
@@ -86,125 +90,6 @@ impl Format for Otel {
 
 fn trace_key(trace: &str) -> Digest {
     Digest::of(&["trace", trace])
-}
-
-/// The spans of a run, in order, with what is known of their places.
-struct Tree {
-    spans: Vec<OtelSpan>,
-    by_id: HashMap<String, usize>,
-    /// Tools in which an agent of rig ran, which has no span of its own there: by the tool's span, the agent's name.
-    nested: HashMap<String, String>,
-}
-
-/// An agent within another.
-struct SubAgent<'t> {
-    id: &'t str,
-    name: Option<&'t str>,
-}
-
-impl Tree {
-    fn new(mut spans: Vec<OtelSpan>) -> Self {
-        spans.sort_by(|left, right| left.when().cmp(&right.when()));
-        let mut by_id = HashMap::new();
-        let mut kept = Vec::new();
-        for span in spans {
-            // A span may be exported twice.
-            if !by_id.contains_key(&span.id) {
-                by_id.insert(span.id.clone(), kept.len());
-                kept.push(span);
-            }
-        }
-        let mut tree = Self {
-            spans: kept,
-            by_id,
-            nested: HashMap::new(),
-        };
-        tree.nested = tree.within_tools();
-        tree
-    }
-
-    fn within_tools(&self) -> HashMap<String, String> {
-        let calls = || self.spans.iter().filter(|span| span.is_model_call());
-        let tool_around = |call: &OtelSpan| {
-            let around = self.around(call).into_iter();
-            around.rev().find(|outer| outer.is_tool())
-        };
-        if calls().all(|call| tool_around(call).is_some()) {
-            return HashMap::new();
-        }
-        let of_rig = |call: &&OtelSpan| spans::of(call.marked()).emitter == Emitter::Rig;
-        let named = calls().filter(of_rig).filter_map(|call| {
-            let name = call.told_text(Meaning::AgentName)?;
-            Some((tool_around(call)?.id.clone(), name.to_owned()))
-        });
-        named.collect()
-    }
-
-    /// The spans around a span, the nearest first.
-    fn around(&self, span: &OtelSpan) -> Vec<&OtelSpan> {
-        let mut around: Vec<&OtelSpan> = Vec::new();
-        let mut next = span.parent.as_ref();
-        while let Some(index) = next.and_then(|id| self.by_id.get(id)) {
-            let parent = &self.spans[*index];
-            // A circle leads nowhere.
-            if around.len() > self.spans.len() {
-                break;
-            }
-            around.push(parent);
-            next = parent.parent.as_ref();
-        }
-        around
-    }
-
-    /// The sub-agent that a span belongs to: the outermost agent around it within the main one, if it has
-    /// another name, or that of a tool around it.
-    fn subagent(&self, span: &OtelSpan, main: Option<&str>) -> Option<SubAgent<'_>> {
-        let around: Vec<&OtelSpan> = self.around(span).into_iter().rev().collect();
-        let agents: Vec<&OtelSpan> = around
-            .iter()
-            .copied()
-            .filter(|span| span.agent().is_some())
-            .collect();
-        let is_main = |span: &&OtelSpan| span.agent() == main;
-        let within = agents.iter().position(is_main).map_or(0, |main| main + 1);
-        let mut within = agents[within..].iter().copied();
-        let own = within.find(|agent| !is_main(agent)).map(|agent| SubAgent {
-            id: &agent.id,
-            name: agent.agent(),
-        });
-        own.or_else(|| {
-            let mut tools = around.into_iter();
-            tools.find_map(|tool| {
-                let name = self.nested.get(&tool.id)?;
-                Some(SubAgent {
-                    id: &tool.id,
-                    name: Some(name),
-                })
-            })
-        })
-    }
-
-    /// The main agent: the outermost one that calls a model itself.
-    fn main(&self) -> Option<&str> {
-        let agents = self.spans.iter().filter(|span| span.agent().is_some());
-        let mut agents: Vec<&OtelSpan> = agents.collect();
-        agents.sort_by_key(|span| (self.around(span).len(), span.when()));
-        let calls = |main: &str| {
-            let mut own = self.spans.iter().filter(|span| span.is_model_call());
-            own.any(|span| self.subagent(span, Some(main)).is_none())
-        };
-        let names: Vec<&str> = agents.into_iter().filter_map(OtelSpan::agent).collect();
-        let calling = names.iter().copied().find(|name| calls(name));
-        calling.or(names.first().copied())
-    }
-
-    /// Model calls within which another instrumentation saw the same call.
-    fn seen_twice(&self) -> HashSet<&str> {
-        let calls = self.spans.iter().filter(|span| span.is_model_call());
-        let around = calls.flat_map(|span| self.around(span));
-        let twice = around.filter(|span| span.is_model_call());
-        twice.map(|span| span.id.as_str()).collect()
-    }
 }
 
 fn read(spans: Vec<OtelSpan>, logs: &[Log], mapping: &Mapping) -> Runs {
@@ -219,12 +104,12 @@ fn read(spans: Vec<OtelSpan>, logs: &[Log], mapping: &Mapping) -> Runs {
         return Ok(Vec::new());
     }
     let main = tree.main();
-    let seen_twice = tree.seen_twice();
+    let of_agents = tree.subagents(main).into_iter();
+    let seen = tree.seen_twice().into_iter().zip(tree.same_calls());
     let mut talk = talk::OtelTalk::default();
     let mut subagents: Vec<(String, talk::OtelTalk)> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
-    for span in &tree.spans {
-        let agent = tree.subagent(span, main);
+    for (span, (agent, (is_twice, same))) in tree.spans.iter().zip(of_agents.zip(seen)) {
         let into = match agent {
             None => &mut talk,
             Some(agent) => {
@@ -241,13 +126,13 @@ fn read(spans: Vec<OtelSpan>, logs: &[Log], mapping: &Mapping) -> Runs {
         };
         let empty = Vec::new();
         let logs = of_span.get(span.id.as_str()).unwrap_or(&empty);
-        if span.is_model_call() && seen_twice.contains(span.id.as_str()) {
+        if is_twice {
             continue;
         }
         if span.is_model_call() {
             into.model_call(span, logs);
         } else if span.is_tool() {
-            match the_same_call(&tree, span) {
+            match same {
                 Some(outer) => into.tool_again(span, outer),
                 None => into.tool(span),
             }
@@ -311,15 +196,6 @@ fn about(tree: &Tree, main: Option<&str>, run: &mut ForeignRun) {
     if !run.events.iter().any(is_call) && spans.iter().any(OtelSpan::is_tool) {
         run.note("tools ran without names");
     }
-}
-
-/// The call that a span shows from another side: the MCP call inside of a tool, or the server's view of it.
-fn the_same_call<'t>(tree: &'t Tree, span: &OtelSpan) -> Option<&'t OtelSpan> {
-    let name = span.tool_name();
-    let around = tree.around(span).into_iter();
-    // The outermost one.
-    let mut around = around.rev();
-    around.find(|outer| outer.is_tool() && outer.tool_name() == name)
 }
 
 fn lacks_content(tree: &Tree) -> Lost {

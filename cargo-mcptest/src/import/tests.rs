@@ -35,6 +35,7 @@ mod strangers;
 mod talk;
 mod tau;
 mod told;
+mod tools;
 mod undo;
 mod verdict;
 

@@ -13,13 +13,11 @@ use serde_json::{Map, Value, json};
 
 use super::span::OtelSpan;
 use crate::import::json::{given, list, text, unfolded};
+use crate::import::nesting::Nesting;
 
-/// What a tool came to, as an event says it.
-struct Came<'s> {
-    tool: &'s str,
-    failed: bool,
-    value: Value,
-}
+/// What tools came to, as events say it: by the tool and what it gave back, whether it ever succeeded with that, and
+/// whether it ever failed with that.
+type Outcomes<'s> = HashMap<&'s str, HashMap<Value, [bool; 2]>>;
 
 /// Gives spans of adk-rust the attributes that the conventions have for what they say.
 pub(super) fn conventional(spans: &mut [OtelSpan]) {
@@ -28,9 +26,11 @@ pub(super) fn conventional(spans: &mut [OtelSpan]) {
         return;
     }
     let events = spans.iter().flat_map(|span| &span.events);
-    let came: Vec<Came<'_>> = events
-        .filter_map(|event| came(&event.name, &event.attributes))
-        .collect();
+    let mut came = Outcomes::new();
+    for outcome in events.filter_map(|event| outcome(&event.name, &event.attributes)) {
+        let (tool, failed, value) = outcome;
+        came.entry(tool).or_default().entry(value).or_default()[usize::from(failed)] = true;
+    }
     let taken = taken_within(spans);
     let mut changes: Vec<(usize, Map<String, Value>)> = Vec::new();
     for (index, span) in spans.iter().enumerate().filter(|(_, span)| is_own(span)) {
@@ -63,53 +63,45 @@ pub(super) fn conventional(spans: &mut [OtelSpan]) {
 
 /// The model and the tokens of each model call, which stand in a span within its own.
 fn taken_within(spans: &[OtelSpan]) -> HashMap<String, Map<String, Value>> {
-    let by_id: HashMap<&str, &OtelSpan> =
-        spans.iter().map(|span| (span.id.as_str(), span)).collect();
+    let names = spans
+        .iter()
+        .map(|span| (span.id.as_str(), span.parent.as_deref()));
+    let asks = |span: &usize| spans[*span].told(Meaning::Request).is_some();
+    let around = Nesting::of(names).handed_down(None, |asked: &Option<usize>, outer| {
+        Some(outer).filter(asks).or(*asked)
+    });
     let mut taken: HashMap<String, Map<String, Value>> = HashMap::new();
-    for span in spans {
+    for (span, asked) in spans.iter().zip(around) {
         let kept = [
             Meaning::AskedModel,
             Meaning::PromptTokens,
             Meaning::CompletionTokens,
         ];
         let names = kept.into_iter().flat_map(Meaning::names);
-        let own: Vec<&str> = names.filter(|name| span.has(name)).collect();
-        let mut around = span.parent.as_deref().and_then(|id| by_id.get(id));
-        // A circle leads nowhere.
-        for _ in 0..spans.len() {
-            let Some(outer) = around.filter(|_| !own.is_empty()) else {
-                break;
-            };
-            if outer.told(Meaning::Request).is_some() {
-                let into = taken.entry(outer.id.clone()).or_default();
-                into.extend(
-                    own.iter()
-                        .map(|name| ((*name).to_owned(), span.attributes[*name].clone())),
-                );
-                break;
-            }
-            around = outer.parent.as_deref().and_then(|id| by_id.get(id));
+        let own =
+            names.filter_map(|name| Some((name.to_owned(), span.attributes.get(name)?.clone())));
+        let mut own = own.peekable();
+        if let Some(asked) = asked.filter(|_| own.peek().is_some()) {
+            let id = spans[asked].id.clone();
+            taken.entry(id).or_default().extend(own);
         }
     }
     taken
 }
 
-fn came<'s>(name: &str, attributes: &'s Map<String, Value>) -> Option<Came<'s>> {
+/// The tool, whether it failed, and what it gave back.
+fn outcome<'s>(name: &str, attributes: &'s Map<String, Value>) -> Option<(&'s str, bool, Value)> {
     let tool = attributes.get("tool.name")?.as_str()?;
     let (failed, value) = match name {
         "tool_result" => (false, unfolded(attributes.get("tool.result")?)),
         "tool_error" => (true, attributes.get("error")?.clone()),
         _ => return None,
     };
-    Some(Came {
-        tool,
-        failed,
-        value,
-    })
+    Some((tool, failed, value))
 }
 
 /// The messages of a model call. What is no JSON was cut: it says nothing.
-fn exchanged(request: &Value, span: &OtelSpan, came: &[Came<'_>]) -> Map<String, Value> {
+fn exchanged(request: &Value, span: &OtelSpan, came: &Outcomes<'_>) -> Map<String, Value> {
     let mut more = Map::new();
     let contents = list(request, "contents");
     if contents.is_empty() {
@@ -147,22 +139,22 @@ fn exchanged(request: &Value, span: &OtelSpan, came: &[Came<'_>]) -> Map<String,
     more
 }
 
-fn message(role: &str, content: &Value, came: &[Came<'_>]) -> Value {
+fn message(role: &str, content: &Value, came: &Outcomes<'_>) -> Value {
     let mut parts: Vec<Value> = Vec::new();
     for part in list(content, "parts") {
         // Of a stream each piece of a text is a part.
         match (text(part, "text"), parts.last_mut()) {
-            (Some(more), Some(last)) if last["type"] == "text" => {
-                let said = text(last, "content").unwrap_or_default();
-                last["content"] = format!("{said}{more}").into();
-            }
+            (Some(more), Some(last)) if last["type"] == "text" => match &mut last["content"] {
+                Value::String(said) => said.push_str(more),
+                other => *other = more.into(),
+            },
             _ => parts.push(part_of(part, came)),
         }
     }
     json!({ "role": role, "parts": parts })
 }
 
-fn part_of(part: &Value, came: &[Came<'_>]) -> Value {
+fn part_of(part: &Value, came: &Outcomes<'_>) -> Value {
     if let Some(said) = text(part, "text") {
         return json!({ "type": "text", "content": said });
     }
@@ -178,18 +170,16 @@ fn part_of(part: &Value, came: &[Came<'_>]) -> Value {
     let value = answer.get("response").unwrap_or(&Value::Null);
     let tool = text(answer, "name").unwrap_or_default();
     // A failure is sent as `{"error": …}`, which a tool may also have given back itself: the events tell.
-    let is_it = |came: &&Came<'_>| {
-        let given = if came.failed { &value["error"] } else { value };
-        came.tool == tool && came.value == *given
+    let ever = |failed: bool| {
+        let given = if failed { &value["error"] } else { value };
+        let flags = came.get(tool).and_then(|of_tool| of_tool.get(given));
+        flags.is_some_and(|flags| flags[usize::from(failed)])
     };
-    let flags: Vec<bool> = came.iter().filter(is_it).map(|came| came.failed).collect();
     let mut written =
         json!({ "type": "tool_call_response", "id": part["id"], "name": tool, "response": value });
-    if let Some(failed) = flags
-        .first()
-        .filter(|first| flags.iter().all(|flag| flag == *first))
-    {
-        written["is_error"] = (*failed).into();
+    let (succeeded, failed) = (ever(false), ever(true));
+    if succeeded != failed {
+        written["is_error"] = failed.into();
     }
     written
 }

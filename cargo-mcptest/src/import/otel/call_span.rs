@@ -1,7 +1,7 @@
 //! What a span says of a call: its identifier, arguments, result and tokens.
 
 use mcptest_trace::spans::Meaning;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::span::OtelSpan;
 use crate::import::event::CallTokens;
@@ -13,27 +13,6 @@ pub(super) fn span_id(span: &OtelSpan) -> Option<&str> {
 
 pub(super) fn arguments(span: &OtelSpan) -> Option<Value> {
     span.told(Meaning::Arguments).map(unfolded)
-}
-
-/// Whether what a span shows as arguments may be those of a call: in another language, or with more around
-/// or among them.
-pub(super) fn may_be_of(shown: &Value, own: &Value) -> bool {
-    !shown.is_object() || own.is_null() || own == "" || holds(shown, own)
-}
-
-fn holds(shown: &Value, own: &Value) -> bool {
-    let shown = unfolded(shown);
-    let among = |own: &Map<String, Value>| {
-        let mut members = own.iter();
-        !own.is_empty() && members.all(|(key, value)| shown.get(key) == Some(value))
-    };
-    shown == *own
-        || own.as_object().is_some_and(among)
-        || match &shown {
-            Value::Array(items) => items.iter().any(|item| holds(item, own)),
-            Value::Object(map) => map.values().any(|item| holds(item, own)),
-            _ => false,
-        }
 }
 
 /// What came back: of a failure that brought nothing, what is said of it.

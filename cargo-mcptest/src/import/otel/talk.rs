@@ -1,17 +1,15 @@
 //! One agent's model calls and tools, in order, as what happened.
 
-use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use mcptest_trace::spans::{Meaning, is_new};
 use serde_json::{Value, json};
 
-use super::call_span::{arguments, may_be_of, outcome, span_id, taken};
+use super::call_span::{span_id, taken};
+use super::join::{Stamped, joined};
 use super::messages::{self, OtelMessage};
 use super::span::{Log, OtelSpan};
-use crate::import::event::{
-    Answer, Call, CallTokens, Event, ForeignRun, Leading, ReportedScore, Stop,
-};
+use crate::import::event::{Call, CallTokens, Event, ForeignRun, Leading, ReportedScore, Stop};
 use crate::import::json::unfolded;
 use crate::import::openai::{lose_message, offered_tools};
 use crate::import::scores::Told;
@@ -23,11 +21,18 @@ const JUDGE: &str = "otel";
 #[derive(Debug, Default)]
 pub(super) struct OtelTalk {
     pub(super) run: ForeignRun,
-    pub(super) events: Vec<(u64, Event)>,
+    pub(super) events: Vec<Stamped>,
+    /// Whether a model call is open: only what a model wrote came after it.
+    is_open: bool,
+    /// Whether a user has spoken.
+    has_user: bool,
     /// What the last model call was sent.
     known: Vec<String>,
     answer: Answered,
     tools: Vec<OtelSpan>,
+    /// Where the span of each tool stands among them, and the calls of which a tool ran.
+    places: HashMap<String, usize>,
+    ran: HashSet<String>,
     model_calls: usize,
     with_content: usize,
 }
@@ -78,7 +83,7 @@ impl OtelTalk {
         self.choices(&exchanged.input);
         self.identify(&exchanged.input);
         self.send(&exchanged.input, span.start);
-        self.events.push((span.end, Event::Step(taken(span))));
+        self.push(span.end, Event::Step(taken(span)));
         let reasons = span.told(Meaning::FinishReason).map(unfolded);
         let mut output = exchanged.output;
         let others = output.split_off(output.len().min(1));
@@ -107,11 +112,13 @@ impl OtelTalk {
     /// is sent, or of which a tool ran.
     fn choices(&mut self, input: &[OtelMessage]) {
         let others = std::mem::take(&mut self.answer.others);
+        if others.is_empty() {
+            return;
+        }
         let sent: HashSet<String> = input.iter().flat_map(OtelMessage::essences).collect();
-        let ran: HashSet<&str> = self.tools.iter().filter_map(span_id).collect();
         let is_own = |message: &OtelMessage| {
             let mut ids = message.calls().filter_map(|call| call.id.as_deref());
-            ids.any(|id| ran.contains(id))
+            ids.any(|id| self.ran.contains(id))
                 || message.essences().any(|essence| sent.contains(&essence))
         };
         let (own, others): (Vec<_>, Vec<_>) = others.into_iter().partition(is_own);
@@ -192,7 +199,7 @@ impl OtelTalk {
                             text,
                         },
                     };
-                    self.events.push((at, said));
+                    self.push(at, said);
                 }
             }
             // Whatever the one who calls is named.
@@ -210,22 +217,16 @@ impl OtelTalk {
     /// The results in a message.
     fn answered(&mut self, message: &OtelMessage, at: u64) {
         let is_answer = |part: &&Event| matches!(part, Event::Answer(_));
-        let answers = message.parts.iter().filter(is_answer);
-        self.events
-            .extend(answers.map(|answer| (at, answer.clone())));
+        for answer in message.parts.iter().filter(is_answer) {
+            self.push(at, answer.clone());
+        }
     }
 
     /// An answer of before. What is said before the first user is no model call; messages that follow one
     /// another are one, and so is what the span before did not tell.
     fn sent_back(&mut self, message: &OtelMessage, calls: bool, at: u64) {
-        let is_user = |(_, event): &(u64, Event)| matches!(event, Event::User(_));
-        let of_model = |event: &&(u64, Event)| {
-            matches!(event.1, Event::Step(_) | Event::Said(_) | Event::Call(_))
-        };
-        let mut last = self.events.iter().rev().take_while(of_model);
-        let is_open = last.any(|(_, event)| matches!(event, Event::Step(_)));
-        if !is_open && (calls || self.events.iter().any(is_user)) {
-            self.events.push((at, Event::Step(CallTokens::default())));
+        if !self.is_open && (calls || self.has_user) {
+            self.push(at, Event::Step(CallTokens::default()));
         }
         self.wrote(message, at);
     }
@@ -233,19 +234,32 @@ impl OtelTalk {
     /// What a model wrote.
     fn wrote(&mut self, message: &OtelMessage, at: u64) {
         let is_said = |part: &&Event| !matches!(part, Event::Said(text) if text.is_empty());
-        let parts = message.parts.iter().filter(is_said);
-        self.events.extend(parts.map(|part| (at, part.clone())));
+        for part in message.parts.iter().filter(is_said) {
+            self.push(at, part.clone());
+        }
         message.notes.iter().for_each(|note| self.run.note(*note));
     }
 
+    fn push(&mut self, at: u64, event: Event) {
+        self.is_open = match &event {
+            Event::Step(_) => true,
+            Event::Said(_) | Event::Call(_) => self.is_open,
+            _ => false,
+        };
+        self.has_user |= matches!(event, Event::User(_));
+        self.events.push((at, event));
+    }
+
     pub(super) fn tool(&mut self, span: &OtelSpan) {
+        self.places.insert(span.id.clone(), self.tools.len());
+        self.ran.extend(span_id(span).map(str::to_owned));
         self.tools.push(span.clone());
     }
 
     /// A call is seen from another side: within a tool.
     pub(super) fn tool_again(&mut self, span: &OtelSpan, tool: &OtelSpan) {
-        let mut tools = self.tools.iter_mut();
-        if let Some(known) = tools.find(|known| known.id == tool.id) {
+        let place = self.places.get(&tool.id);
+        if let Some(known) = place.and_then(|place| self.tools.get_mut(*place)) {
             known.take_failure(span);
         }
     }
@@ -289,147 +303,14 @@ impl OtelTalk {
     /// Joins the spans of tools with the calls that the models made.
     pub(super) fn finish(&mut self) {
         self.choices(&[]);
-        let mut met: HashSet<usize> = HashSet::new();
-        let mut spans = std::mem::take(&mut self.tools);
-        // What names its call or its arguments first, then what may be of a call by its name.
-        for by_name in [false, true] {
-            spans.retain(|span| match self.call_of(span, &met, by_name) {
-                Some(index) => {
-                    met.insert(index);
-                    self.result_of(index, span, &mut met);
-                    false
-                }
-                None => true,
-            });
-        }
-        for span in &spans {
-            self.own_call(span, &mut met);
-        }
-    }
-
-    /// The call that a tool's span is the execution of.
-    fn call_of(&self, span: &OtelSpan, met: &HashSet<usize>, by_name: bool) -> Option<usize> {
-        let events = self.events.iter().enumerate();
-        let mut calls = events.filter_map(|(index, (at, event))| match event {
-            Event::Call(call) if !met.contains(&index) => Some((index, *at, call)),
-            _ => None,
-        });
-        let id = span_id(span);
-        if id.is_some() {
-            // Identifiers repeat: the latest call before the tool ran, of several at that time the first.
-            let of_id = calls.clone().filter(|(.., call)| call.id.as_deref() == id);
-            let best =
-                of_id.min_by_key(|(_, at, _)| Reverse(Some(*at).filter(|at| *at <= span.start)));
-            if let Some((index, ..)) = best {
-                return Some(index);
-            }
-        }
-        let args = arguments(span);
-        let same = |call: &Call| {
-            let own = unfolded(&call.args);
-            (id.is_none() || call.id.is_none())
-                && Some(call.name.as_str()) == span.tool_name()
-                && if by_name {
-                    args.as_ref().is_none_or(|args| may_be_of(args, &own))
-                } else {
-                    args.as_ref() == Some(&own)
-                }
-        };
-        let found = calls.find(|(.., call)| same(call));
-        found.map(|(index, ..)| index)
-    }
-
-    /// The result of a call: that of the message, with what the span says of errors, else the span's.
-    fn result_of(&mut self, call: usize, span: &OtelSpan, met: &mut HashSet<usize>) {
-        let Event::Call(made) = &self.events[call].1 else {
-            return;
-        };
-        let id = made.id.clone();
-        let is_call = |event: &Event| matches!(event, Event::Call(_));
-        let answers = |event: &Event| matches!(event, Event::Answer(answer) if answer.id == id);
-        let mut later = self.events.iter().enumerate().skip(call);
-        let answered = if id.is_some() {
-            later.find(|(index, (_, event))| !met.contains(index) && answers(event))
-        } else {
-            // Without identifiers they stand in the order of the calls, before the next ones.
-            let before = self.events[..call].iter().rev();
-            let before = before.take_while(|(_, event)| is_call(event)).count();
-            let later = later.skip_while(|(_, (_, event))| is_call(event));
-            let later = later.take_while(|(_, (_, event))| !is_call(event));
-            later.filter(|(_, (_, event))| answers(event)).nth(before)
-        };
-        let answered = answered.map(|(index, _)| index);
-        if let Some(index) = answered {
-            met.insert(index);
-            if let Event::Answer(answer) = &mut self.events[index].1 {
-                let flags = [answer.is_error, span.is_error()].into_iter().flatten();
-                answer.is_error = flags.reduce(|one, other| one || other);
-                answer.duration_ms = answer.duration_ms.or(span.duration_ms());
-            }
-            return;
-        }
-        let Some(value) = outcome(span) else {
-            return;
-        };
-        // After the calls of the same answer.
-        let rest = self.events[call + 1..].iter();
-        let calls = rest.take_while(|(_, event)| matches!(event, Event::Call(_)));
-        let at = call + 1 + calls.count();
-        let id = id.unwrap_or_else(|| format!("span:{}", span.id));
-        if let Event::Call(made) = &mut self.events[call].1 {
-            made.id = Some(id.clone());
-        }
-        self.insert(at, result_of(span, id, value), met);
-    }
-
-    /// A call that no message tells of.
-    fn own_call(&mut self, span: &OtelSpan, met: &mut HashSet<usize>) {
-        let Some(name) = span.tool_name() else {
-            return;
-        };
-        let id = span_id(span).map_or_else(|| format!("span:{}", span.id), str::to_owned);
-        let args = arguments(span).unwrap_or_default();
-        let call = Call::new(Some(id.clone()), Some(name), args);
-        let at = self.events.iter().position(|(at, _)| *at > span.start);
-        let at = at.unwrap_or(self.events.len());
-        self.insert(at, (span.start, Event::Call(call)), met);
-        met.insert(at);
-        if let Some(value) = outcome(span) {
-            // A message may tell of it, too.
-            let told = (at..self.events.len()).find(|index| {
-                let event = &self.events[*index].1;
-                !met.contains(index)
-                    && matches!(event, Event::Answer(answer) if answer.id.is_none() && answer.value == value)
-            });
-            if let Some(told) = told {
-                self.events.remove(told);
-                let moved = met.iter().map(|index| index - usize::from(*index > told));
-                *met = moved.collect();
-            }
-            self.insert(at + 1, result_of(span, id, value), met);
-            met.insert(at + 1);
-        }
-    }
-
-    fn insert(&mut self, at: usize, event: (u64, Event), met: &mut HashSet<usize>) {
-        self.events.insert(at, event);
-        let moved = met.iter().map(|index| index + usize::from(*index >= at));
-        *met = moved.collect();
+        let (events, tools) = (
+            std::mem::take(&mut self.events),
+            std::mem::take(&mut self.tools),
+        );
+        self.events = joined(events, tools);
     }
 
     pub(super) fn into_run(self) -> ForeignRun {
         self.run.with(self.events)
     }
-}
-
-/// The result that the span of a call has, when it ended.
-fn result_of(span: &OtelSpan, id: String, value: Value) -> (u64, Event) {
-    let answer = Answer {
-        id: Some(id),
-        value,
-        is_error: span.is_error(),
-        duration_ms: span.duration_ms(),
-        ..Answer::default()
-    };
-    (span.end, Event::Answer(answer))
 }
