@@ -3,6 +3,8 @@
 //! Source: `harbor 0.25.0` (Apache-2.0): `harbor/models/trajectories/*.py`, ATIF-v1.8, and
 //! `docs/rfcs/0001-trajectory-format.md` there.
 
+use std::collections::{HashMap, HashSet};
+
 use mcptest_trace::trace::canonical_json;
 use serde_json::Value;
 
@@ -94,19 +96,20 @@ fn folder<'r>(record: &'r Record<'_>) -> &'r str {
 
 /// The documents, each after the one that goes on in it.
 fn in_order<'r, 'i>(records: &'r [Record<'i>]) -> Vec<&'r Record<'i>> {
-    let next = |record: &Record<'_>| {
-        let next = continued(record)?;
-        records.iter().position(|other| other.input.name() == next)
-    };
-    let continued: Vec<usize> = records.iter().filter_map(next).collect();
-    let first = (0..records.len()).find(|index| !continued.contains(index));
-    let mut order: Vec<usize> = Vec::new();
-    let mut at = first;
-    while let Some(index) = at.filter(|index| !order.contains(index)) {
-        order.push(index);
+    // Of several documents of one name the first is meant.
+    let names = records.iter().enumerate().rev();
+    let names = names.map(|(index, record)| (record.input.name(), index));
+    let places: HashMap<String, usize> = names.collect();
+    let next = |record: &Record<'_>| places.get(continued(record)?).copied();
+    let continued: HashSet<usize> = records.iter().filter_map(next).collect();
+    let mut at = (0..records.len()).find(|index| !continued.contains(index));
+    let mut known = HashSet::new();
+    let mut order = Vec::new();
+    while let Some(index) = at.filter(|index| known.insert(*index)) {
+        order.push(&records[index]);
         at = next(&records[index]);
     }
-    order.into_iter().map(|index| &records[index]).collect()
+    order
 }
 
 fn trajectory(document: &Value, run: &mut ForeignRun, whole: &mut bool) {

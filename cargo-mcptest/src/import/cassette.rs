@@ -11,6 +11,7 @@ use mcptest_trace::trace::canonical_json;
 use serde_json::{Value, json};
 
 use super::blob;
+use super::distinct::Distinct;
 use super::event::{Answer, Call, CallTokens, Event, ForeignRun, Lost};
 use super::mapping::Mapping;
 use mcptest_trace::text::counted;
@@ -52,7 +53,7 @@ pub(crate) fn of(run: &ForeignRun, mapping: &Mapping) -> Result<Imported, Lost> 
         );
     }
     let mut writer = Writer::new(mapping);
-    writer.notes.clone_from(&run.notes);
+    writer.notes = run.notes.clone();
     writer.lost.clone_from(&run.lost);
     if said.is_none() && run.prompt.is_none() {
         // It is what the user said, and what follows answers it.
@@ -74,7 +75,7 @@ struct Writer<'m> {
     pairing: Pairing,
     /// Answers without an identifier that wait for their calls.
     waiting: Vec<Answer>,
-    notes: Vec<String>,
+    notes: Distinct,
     lost: Vec<Lost>,
 }
 
@@ -90,7 +91,7 @@ impl<'m> Writer<'m> {
             characters: 0,
             pairing: Pairing::default(),
             waiting: Vec::new(),
-            notes: Vec::new(),
+            notes: Distinct::default(),
             lost: Vec::new(),
         }
     }
@@ -147,10 +148,11 @@ impl<'m> Writer<'m> {
         let mut changes = Vec::new();
         let mut args = result::args(call.args.clone(), &mut changes);
         if !args.is_object() {
-            self.note("arguments that are no JSON object stay as they are");
+            self.notes
+                .add("arguments that are no JSON object stay as they are");
         }
         for change in changes {
-            self.note(change.told());
+            self.notes.add(change.told());
         }
         blob::condense(&mut args);
         let is_own = call.agent_id.is_none();
@@ -173,12 +175,6 @@ impl<'m> Writer<'m> {
         }
         self.pairing.call(call.id.as_deref(), &call.name);
         self.calls.push(written);
-    }
-
-    fn note(&mut self, note: &str) {
-        if !self.notes.iter().any(|known| known == note) {
-            self.notes.push(note.to_owned());
-        }
     }
 
     /// The server of a call, and the tool.

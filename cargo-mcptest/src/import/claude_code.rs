@@ -5,6 +5,7 @@
 //! `harbor 0.25.0:agents/installed/claude_code.py`. So what is not known is noted and passed over.
 
 mod chain;
+mod model_call;
 mod printed;
 
 use std::collections::{BTreeSet, HashMap};
@@ -12,16 +13,16 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::Value;
 
 use self::chain::SessionLine;
+use self::model_call::ModelCall;
 use super::blocks;
 use super::content::text_of;
 use super::digest::Digest;
-use super::event::{CallTokens, Event, ForeignRun, Stop};
+use super::event::{Event, ForeignRun, Stop};
 use super::format::{Format, Gathered, Joins, Runs, has_block};
 use super::input::{Input, Record};
 use super::joining::Joiner;
 use super::json::{count, is_set, list, named, text, word};
 use super::mapping::Mapping;
-use super::openai::tokens;
 use super::subagent_calls::take_calls;
 use super::time;
 
@@ -128,14 +129,6 @@ struct AgentSession {
     stamped: Vec<(i64, Event)>,
 }
 
-/// A model call, on however many lines.
-#[derive(Default)]
-struct ModelCall<'v> {
-    blocks: Vec<&'v Value>,
-    tokens: Option<CallTokens>,
-    at: Option<i64>,
-}
-
 impl AgentSession {
     fn read(&mut self, lines: &[SessionLine<'_>]) {
         // The blocks of a model call are gathered where its first line stands.
@@ -168,8 +161,6 @@ impl AgentSession {
             let new = self.run.events.split_off(before);
             self.stamped
                 .extend(new.into_iter().map(|event| (now, event)));
-            // Whether a user has spoken is asked of the events.
-            self.run.events.clear();
         }
     }
 
@@ -261,33 +252,4 @@ fn is_markup(text: &str) -> bool {
     let text = text.trim();
     let begins = ["<command-", "<local-command-"];
     begins.iter().any(|tag| text.starts_with(tag)) && text.ends_with('>')
-}
-
-impl<'v> ModelCall<'v> {
-    /// The union of the blocks: calls by their identifiers, equal text once. Usage is repeated whole, or
-    /// grows: the largest holds, never a sum.
-    fn add(&mut self, line: &SessionLine<'v>) {
-        let message = &line.value["message"];
-        self.at = self.at.max(line.at());
-        for block in list(message, "content") {
-            let same = |known: &Value| match (text(known, "id"), text(block, "id")) {
-                (Some(known), Some(new)) => known == new,
-                _ => known == block,
-            };
-            // A growing text replaces what it was.
-            let grown = self.blocks.iter().position(|known| {
-                let texts = text(known, "text").zip(text(block, "text"));
-                texts.is_some_and(|(known, new)| !known.is_empty() && new.starts_with(known))
-            });
-            match (self.blocks.iter().position(|known| same(known)), grown) {
-                (Some(at), _) | (None, Some(at)) => self.blocks[at] = block,
-                (None, None) => self.blocks.push(block),
-            }
-        }
-        let tokens = tokens(message.get("usage"));
-        let completion = |tokens: Option<CallTokens>| tokens.map(|taken| taken.completion);
-        if completion(tokens) >= completion(self.tokens) {
-            self.tokens = tokens;
-        }
-    }
 }

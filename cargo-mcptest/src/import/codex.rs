@@ -7,7 +7,7 @@
 mod items;
 mod script;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use mcptest_trace::trace::canonical_json;
 use serde_json::Value;
@@ -66,19 +66,17 @@ impl Format for Codex {
                 own.reverse();
             }
         }
-        // A copy that was made while the run went on is its beginning.
-        let is_copy = |own: &Vec<&Value>| {
-            let mut others = files.values();
-            others.any(|other| other.len() > own.len() && other.starts_with(own))
-        };
-        let lines: Vec<&Vec<&Value>> = files.values().filter(|own| !is_copy(own)).collect();
+        let lines = without_copies(&files);
         let copies = files.len() - lines.len();
         let metas: Vec<Meta<'_>> = lines.iter().map(|lines| Meta::of(lines)).collect();
         let mut runs: Vec<(usize, ForeignRun)> = Vec::new();
         let mut subagents = Vec::new();
+        // Of several files of one run the first is meant.
+        let places = metas.iter().enumerate().rev();
+        let places = places.filter_map(|(index, meta)| Some((meta.id?, index)));
+        let places: HashMap<&str, usize> = places.collect();
+        let parent = |id: Option<&str>| places.get(id?).copied();
         for (index, meta) in metas.iter().enumerate() {
-            let parent =
-                |id: Option<&str>| metas.iter().position(|it| it.id.is_some() && it.id == id);
             let mut own = lines[index].as_slice();
             let mut rollout = Rollout::default();
             if meta.forked_from.is_some() {
@@ -90,13 +88,14 @@ impl Format for Codex {
                 }
             }
             rollout.read(own);
-            match meta.parent.and_then(|id| parent(Some(id))) {
+            match parent(meta.parent) {
                 Some(parent) => subagents.push((parent, meta, rollout)),
                 None => runs.push((index, rollout.into_run(meta.id, meta.version))),
             }
         }
         for (parent, meta, rollout) in subagents {
-            if let Some((_, run)) = runs.iter_mut().find(|(index, _)| *index == parent) {
+            let run = runs.binary_search_by_key(&parent, |(index, _)| *index);
+            if let Some((_, run)) = run.ok().and_then(|run| runs.get_mut(run)) {
                 rollout.give_to(run, meta.id.unwrap_or("subagent"));
             }
         }
@@ -106,6 +105,26 @@ impl Format for Codex {
         }
         Ok(runs.into_iter().map(|(_, run)| run).collect())
     }
+}
+
+/// The lines of files, but for the copies that were made while a run went on: they are the beginning of another file.
+fn without_copies<'f, 'v>(files: &'f BTreeMap<u32, Vec<&'v Value>>) -> Vec<&'f Vec<&'v Value>> {
+    if files.len() < 2 {
+        return files.values().collect();
+    }
+    let mut beginnings = HashSet::new();
+    let mut whole = Vec::new();
+    for lines in files.values() {
+        let mut state = Digest::of(&["lines"]);
+        for line in lines {
+            beginnings.insert(state);
+            state = state.then(&canonical_json(line));
+        }
+        whole.push(state);
+    }
+    let both = files.values().zip(whole);
+    let others = both.filter(|(_, whole)| !beginnings.contains(whole));
+    others.map(|(lines, _)| lines).collect()
 }
 
 fn file_key(record: &Record<'_>) -> Digest {

@@ -3,11 +3,13 @@
 //! A reader makes a [`ForeignRun`]; [`cassette`](super::cassette) makes the recording of it. No
 //! reader builds a recording itself, so all formats end up in the same shape.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use mcptest_session::exchange;
 use mcptest_trace::trace::{OfferedTool, Score, StepTokens, Tokens};
-use serde_json::{Number, Value};
+use serde_json::{Number, Value, json};
+
+use super::distinct::Distinct;
 
 /// What one model call took: tokens, and time. What the source does not say is absent, and no zero.
 pub(crate) type CallTokens = StepTokens;
@@ -29,7 +31,7 @@ pub(crate) struct ForeignRun {
     pub(crate) agent: Option<String>,
     /// The model that was asked for, and those that answered, in order.
     pub(crate) asked: Option<String>,
-    pub(crate) answered: Vec<String>,
+    pub(crate) answered: Distinct,
     /// The task that the run is a trial of.
     pub(crate) task: Option<String>,
     /// The number of the trial.
@@ -47,16 +49,22 @@ pub(crate) struct ForeignRun {
     pub(crate) scores: Vec<(String, ReportedScore)>,
     /// What judges thought of the run, as its recording keeps it.
     pub(crate) judged: Vec<Score>,
+    /// The same as JSON, to find one that is there.
+    pub(crate) judged_texts: HashSet<String>,
     pub(crate) tools: Vec<OfferedTool>,
     pub(crate) temperature: Option<Number>,
     pub(crate) max_tokens: Option<u64>,
     pub(crate) stop: Option<Stop>,
     pub(crate) refused: bool,
     pub(crate) events: Vec<Event>,
+    /// Whether a user has spoken.
+    pub(crate) has_user: bool,
+    /// The identifiers of the calls among the first events, and how many events these are.
+    pub(crate) calls: (HashSet<String>, usize),
     /// What the format cannot tell.
     pub(crate) unknown: BTreeSet<&'static str>,
     /// What was left out on purpose.
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Distinct,
     /// What is said of the run and is no part of its recording.
     pub(crate) hints: Vec<String>,
     /// What is lost, and is reported.
@@ -247,6 +255,7 @@ impl From<exchange::ToolResult> for Answer {
 
 impl ForeignRun {
     pub(crate) fn push(&mut self, event: Event) {
+        self.has_user |= matches!(event, Event::User(_));
         self.events.push(event);
     }
 
@@ -276,9 +285,17 @@ impl ForeignRun {
     }
 
     /// Whether a call has an identifier.
-    pub(crate) fn has_call(&self, id: &str) -> bool {
-        let mut events = self.events.iter().rev();
-        events.any(|event| matches!(event, Event::Call(call) if call.id.as_deref() == Some(id)))
+    pub(crate) fn has_call(&mut self, id: &str) -> bool {
+        let (ids, known) = &mut self.calls;
+        let new = self.events[*known..]
+            .iter()
+            .filter_map(|event| match event {
+                Event::Call(call) => call.id.clone(),
+                _ => None,
+            });
+        ids.extend(new);
+        *known = self.events.len();
+        ids.contains(id)
     }
 
     pub(crate) fn answer(&mut self, id: Option<String>, value: Value, is_error: Option<bool>) {
@@ -304,17 +321,17 @@ impl ForeignRun {
     /// A score of a judge. What is no number and no verdict is noted.
     pub(crate) fn judge(&mut self, name: &str, score: Option<Score>) {
         match score {
-            Some(score) if self.judged.contains(&score) => {}
-            Some(score) => self.judged.push(score),
+            Some(score) => {
+                if self.judged_texts.insert(json!(score).to_string()) {
+                    self.judged.push(score);
+                }
+            }
             None => self.note(format!("score `{name}` is no number and no verdict")),
         }
     }
 
     pub(crate) fn note(&mut self, note: impl Into<String>) {
-        let note = note.into();
-        if !self.notes.contains(&note) {
-            self.notes.push(note);
-        }
+        self.notes.add(note);
     }
 
     pub(crate) fn lose(&mut self, reason: &'static str, detail: impl Into<String>) {
@@ -322,8 +339,8 @@ impl ForeignRun {
     }
 
     pub(crate) fn answered_by(&mut self, model: &str) {
-        if !model.is_empty() && !self.answered.iter().any(|known| known == model) {
-            self.answered.push(model.to_owned());
+        if !model.is_empty() {
+            self.answered.add(model);
         }
     }
 
@@ -357,7 +374,7 @@ impl ForeignRun {
             Event::Call(call) if call.agent_id.is_some() => call.id.clone(),
             _ => None,
         });
-        let of_subagents: Vec<String> = of_subagents.collect();
+        let of_subagents: HashSet<String> = of_subagents.collect();
         let other = |id: &Option<String>| !id.as_ref().is_some_and(|id| of_subagents.contains(id));
         self.events.retain(|event| match event {
             Event::Call(call) => call.agent_id.is_none(),

@@ -46,7 +46,7 @@ pub(super) type Joins = Result<(), Lost>;
 /// The runs that some records hold.
 pub(super) type Runs = Result<Vec<ForeignRun>, Lost>;
 
-/// The records of a run, and the keys by which they were joined.
+/// The records of a run, and the keys by which they were joined, in order.
 pub(super) struct Gathered<'r, 'i> {
     pub(super) records: &'r [Record<'i>],
     pub(super) keys: &'r [Digest],

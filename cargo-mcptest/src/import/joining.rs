@@ -53,7 +53,12 @@ impl Joiner {
         if one == other {
             return;
         }
-        let (into, from) = (one.min(other), one.max(other));
+        // The larger one takes the smaller one in.
+        let (into, from) = if self.runs[one].len() < self.runs[other].len() {
+            (other, one)
+        } else {
+            (one, other)
+        };
         let parts = std::mem::take(&mut self.runs[from]);
         self.runs[into].extend(parts);
         self.joined.insert(from, into);
@@ -61,12 +66,21 @@ impl Joiner {
 
     fn run_of(&mut self, key: Digest) -> usize {
         let next = self.runs.len();
-        let mut run = *self.keys.entry(key).or_insert(next);
+        let run = *self.keys.entry(key).or_insert(next);
         if run == next {
             self.runs.push(Vec::new());
         }
-        while let Some(into) = self.joined.get(&run) {
-            run = *into;
+        self.whole(run)
+    }
+
+    /// The run that a run is a part of by now.
+    fn whole(&mut self, mut run: usize) -> usize {
+        while let Some(into) = self.joined.get(&run).copied() {
+            // The next one who asks has a shorter way.
+            if let Some(further) = self.joined.get(&into).copied() {
+                self.joined.insert(run, further);
+            }
+            run = into;
         }
         run
     }
@@ -107,7 +121,9 @@ impl Joiner {
     }
 
     /// The runs in the order of their first records.
-    pub(super) fn finish(self) -> Vec<Joined> {
+    pub(super) fn finish(mut self) -> Vec<Joined> {
+        let keys = std::mem::take(&mut self.keys).into_iter();
+        let keys: Vec<(Digest, usize)> = keys.map(|(key, run)| (key, self.whole(run))).collect();
         let mut runs: Vec<Joined> = self
             .runs
             .into_iter()
@@ -116,11 +132,7 @@ impl Joiner {
                 keys: Vec::new(),
             })
             .collect();
-        for (key, run) in self.keys {
-            let mut run = run;
-            while let Some(into) = self.joined.get(&run) {
-                run = *into;
-            }
+        for (key, run) in keys {
             runs[run].keys.push(key);
         }
         for run in &mut runs {
@@ -134,7 +146,7 @@ impl Joiner {
     }
 }
 
-/// The records of a run, and its keys: a record may hold something of other runs, too.
+/// The records of a run, and its keys, both in order: a record may hold something of other runs, too.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Joined {
     pub(super) parts: Vec<RecordPlace>,

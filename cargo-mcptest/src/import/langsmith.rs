@@ -4,6 +4,7 @@
 //! docs.langchain.com/langsmith/run-data-format and /threads;
 //! langchain-ai/agentevals@946ad15b:README.md, `python/agentevals/trajectory/utils.py`.
 
+mod known;
 mod messages;
 mod traces;
 

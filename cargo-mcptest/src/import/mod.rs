@@ -5,7 +5,7 @@
 //! - `input`: where the records of a file lie, and a record at a time;
 //! - `format`: which format a file has; one file a format reads its records into an `event::ForeignRun`;
 //! - `joining`: which records are one run; `reading`: the runs of some records, mapped, in both passes;
-//! - `nesting`, `waiting`: what several formats look things up in;
+//! - `nesting`, `waiting`, `distinct`: what several formats look things up in;
 //! - `cassette`: the one place that makes a recording of a run; `scores`: what judges thought of it;
 //! - `plan`, `names`, `neighbours`, `recorded`: the first pass, which finds the runs, their agents and their order;
 //! - `writing`, `redact`, `store`: the second pass, which takes secrets out and writes;
@@ -20,6 +20,7 @@ mod claude_code;
 mod codex;
 mod command;
 mod digest;
+mod distinct;
 mod event;
 mod forks;
 mod format;

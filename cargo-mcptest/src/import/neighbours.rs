@@ -168,8 +168,9 @@ impl<'n> Neighbours<'n> {
     }
 
     /// Whether there are recordings of no suite here, besides those with these stems.
-    pub(super) fn has_unclaimed(&self, own: &[&str]) -> bool {
-        let is_unclaimed = |stem: &String| self.suite(stem).is_none() && !own.contains(&&**stem);
+    pub(super) fn has_unclaimed(&self, own: &HashSet<&str>) -> bool {
+        let is_unclaimed =
+            |stem: &String| self.suite(stem).is_none() && !own.contains(stem.as_str());
         let recordings = files(self.place, &["json", "jsonl"], &[]);
         let mut stems = recordings.iter().filter_map(|it| stem(self.place, it));
         stems.any(|stem| is_unclaimed(&stem))

@@ -3,6 +3,8 @@
 //! Source: `promptfoo@0011eb02:src/types/index.ts` (`EvaluateResult`, `GradingResult`), as `promptfoo eval -o results.json`
 //! and `-o results.jsonl` write them.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use super::event::{CallTokens, Event, ForeignRun, Lost, ReportedScore, Stop};
@@ -123,10 +125,12 @@ fn judged(result: &Value, run: &mut ForeignRun) {
         let name = word(assertion, "metric").unwrap_or(kind);
         run.judge(name, told(part).score(name, kind));
     }
+    let judged = run.judged.iter().map(|score| score.name.clone());
+    let judged: HashSet<String> = judged.collect();
     let own = given(result, "namedScores").or_else(|| given(whole, "namedScores"));
     for (name, value) in own.and_then(Value::as_object).into_iter().flatten() {
         // That of a single assertion has its reason above.
-        if run.judged.iter().any(|score| score.name == *name) {
+        if judged.contains(name) {
             continue;
         }
         let named = Told {

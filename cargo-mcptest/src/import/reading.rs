@@ -131,7 +131,7 @@ impl Reading<'_> {
         let mut imported = match run.ready.take() {
             Some(cassette) => Imported {
                 cassette,
-                notes: std::mem::take(&mut run.notes),
+                notes: std::mem::take(&mut run.notes).into(),
                 lost: std::mem::take(&mut run.lost),
             },
             None => cassette::of(&run, self.mapping)?,

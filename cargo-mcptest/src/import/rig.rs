@@ -2,7 +2,8 @@
 //!
 //! Source: rig-cassette `effect_log` and rig-core 0.44 `effect`, `tool/result.rs`, `completion/request.rs`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
 
 use serde_json::Value;
 
@@ -14,6 +15,7 @@ use super::json::{count, given, list, member, named, number, role, text, unfolde
 use super::mapping::Mapping;
 use super::openai::{lose_message, offered_tools};
 use super::subagent_calls::take_calls;
+use super::waiting::Waiting;
 
 /// The format `rig`.
 pub(super) struct Rig;
@@ -81,7 +83,34 @@ struct Log {
     /// How many messages of the history are known.
     known: usize,
     /// The calls of the last answer that no tool ran for yet.
-    open: Vec<Call>,
+    open: OpenCalls,
+    /// The identifiers of the results so far.
+    told: HashSet<Option<String>>,
+}
+
+/// The calls of an answer that no tool ran for yet: their identifiers and arguments, by their places.
+#[derive(Default)]
+struct OpenCalls {
+    calls: BTreeMap<usize, (Option<String>, Rc<Value>)>,
+    waiting: Waiting,
+}
+
+impl OpenCalls {
+    fn add(&mut self, call: &Call) {
+        let place = self.calls.last_key_value().map_or(0, |(last, _)| last + 1);
+        let args = Rc::new(unfolded(&call.args));
+        self.waiting.add(&call.name, &args, place);
+        self.calls.insert(place, (call.id.clone(), args));
+    }
+
+    /// Takes the first call of a tool that has these arguments, else the first of the tool, and returns its identifier.
+    fn take(&mut self, tool: &str, args: &Value) -> Option<Option<String>> {
+        let same = self.waiting.first_with(tool, args);
+        let place = same.or_else(|| self.waiting.first(tool))?;
+        let (id, args) = self.calls.remove(&place)?;
+        self.waiting.remove(tool, &args, place);
+        Some(id)
+    }
 }
 
 impl Log {
@@ -125,7 +154,7 @@ impl Log {
         }
         system.give_to(&mut self.run);
         self.known = history.len() + 1;
-        self.open.clear();
+        self.open = OpenCalls::default();
         let Some(answer) = given(outcome, "Ok") else {
             self.run.step(None);
             self.run.stop = Some(Stop::Known("error"));
@@ -146,7 +175,11 @@ impl Log {
         // An agent ends with an answer that calls nothing.
         self.run.stop = match reason {
             Some(reason) => Some(Stop::Spelt(reason)),
-            None => self.open.is_empty().then_some(Stop::Known("completed")),
+            None => self
+                .open
+                .calls
+                .is_empty()
+                .then_some(Stop::Known("completed")),
         };
         Ok(())
     }
@@ -160,16 +193,14 @@ impl Log {
                 // The tools of the last answer told of theirs.
                 for part in parts.iter().filter(is_result) {
                     let id = call_id(&part["call"]);
-                    let is_told =
-                        |event: &Event| matches!(event, Event::Answer(answer) if answer.id == id);
-                    if !self.run.events.iter().rev().any(is_told) {
-                        self.run.push(Event::Answer(Answer {
+                    if !self.told.contains(&id) {
+                        self.answered(Answer {
                             id,
                             name: named(part, "name"),
                             value: member(part, "content"),
                             is_error: Some(part["is_error"] == true),
                             duration_ms: None,
-                        }));
+                        });
                     }
                 }
                 let said = parts.iter().filter(|part| !is_result(part));
@@ -189,12 +220,17 @@ impl Log {
         }
     }
 
+    fn answered(&mut self, answer: Answer) {
+        self.told.insert(answer.id.clone());
+        self.run.push(Event::Answer(answer));
+    }
+
     fn wrote(&mut self, part: &Value) {
         match text(part, "type").unwrap_or("text") {
             "toolcall" => {
                 let (id, function) = (call_id(&part["id"]), &part["function"]);
                 let call = Call::new(id, text(function, "name"), member(function, "arguments"));
-                self.open.push(call.clone());
+                self.open.add(&call);
                 self.run.call(call);
             }
             "reasoning" => self.run.note("reasoning left out"),
@@ -207,14 +243,7 @@ impl Log {
     fn tool(&mut self, kind: &Value, outcome: &Value) {
         let name = text(kind, "name").unwrap_or_default();
         let args = unfolded(&kind["args"]);
-        let is_of = |call: &Call| call.name == name;
-        let same = self
-            .open
-            .iter()
-            .position(|call| is_of(call) && unfolded(&call.args) == args);
-        let id = if let Some(open) = same.or_else(|| self.open.iter().position(is_of)) {
-            self.open.remove(open).id
-        } else {
+        let id = self.open.take(name, &args).unwrap_or_else(|| {
             // A tool that a model did not ask for.
             let id = format!("effect:{}", self.run.events.len());
             self.run.call(Call::new(
@@ -223,15 +252,15 @@ impl Log {
                 member(kind, "args"),
             ));
             Some(id)
-        };
+        });
         let (value, is_error) = result(outcome);
-        self.run.push(Event::Answer(Answer {
+        self.answered(Answer {
             id,
             name: Some(name.to_owned()),
             value,
             is_error: Some(is_error),
             duration_ms: None,
-        }));
+        });
     }
 }
 

@@ -138,8 +138,7 @@ fn second_edition(record: &Value, input: &Input) -> Result<ForeignRun, Lost> {
     let nothing = Value::Null;
     let header = input.header.as_ref().unwrap_or(&nothing);
     let info = &header["info"];
-    let of_task = |wanted: &&Value| identifier(wanted, "id") == task;
-    let described = list(header, "tasks").iter().find(of_task);
+    let described = task.as_deref().and_then(|task| input.task(task));
     let scenario = described.and_then(|task| given(task, "user_scenario"));
     let environment = &info["environment_info"];
     let policy = word(environment, "policy").or_else(|| word(record, "policy"));
@@ -197,7 +196,7 @@ fn second_edition_message(message: &Value, run: &mut ForeignRun, of_user: &mut O
         "assistant" => {
             let calls = list(message, "tool_calls");
             let usage = tokens(message.get("usage"));
-            let greets = usage.is_none() && calls.is_empty() && run.first_user_text().is_none();
+            let greets = usage.is_none() && calls.is_empty() && !run.has_user;
             if !greets {
                 let took = given(message, "generation_time_seconds").and_then(time::span);
                 run.timed_step(usage, took);

@@ -3,6 +3,7 @@
 //! What an import wrote is told by doing it once more: a recording goes if it is, byte for byte, what
 //! the same files and options give today. Whatever else is there stays, and is told with the reason.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use mcptest_suite::model::{Agent, Suite};
@@ -136,8 +137,9 @@ impl Undone {
             self.notes.clear();
             return;
         };
-        let is_own = |agent: &Agent| own.iter().any(|name| *name.agent == agent.name.value);
-        let stems: Vec<&str> = own.iter().map(|name| name.stem.as_str()).collect();
+        let agents: HashSet<&str> = own.iter().map(|name| &*name.agent).collect();
+        let is_own = |agent: &Agent| agents.contains(agent.name.value.as_str());
+        let stems: HashSet<&str> = own.iter().map(|name| name.stem.as_str()).collect();
         let is_proposed = proposed == Some(suite.source.text());
         let why = if !self.left.is_empty() || self.others > 0 {
             RECORDINGS

@@ -1,5 +1,8 @@
 //! The second pass: every run is read again, and written.
 
+use std::cell::LazyCell;
+use std::collections::HashSet;
+use std::ops::Deref;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -51,6 +54,9 @@ impl<'w> Writing<'w> {
     /// Writes the runs of every group.
     pub(super) fn all(&mut self, names: &[Name]) -> Result<(), Failure> {
         let (mut doubtful, mut skipped, mut large) = (Vec::new(), Vec::new(), Vec::new());
+        let suite = self.suite.map_or("", |suite| suite.source.text());
+        let defaults = defaults(suite);
+        let lines = LazyCell::new(|| suite.lines().collect());
         for groups in by_agent(names) {
             let Some(name) = groups.first().map(|first| &names[*first]) else {
                 continue;
@@ -64,10 +70,10 @@ impl<'w> Writing<'w> {
                 entry.model(&group.model);
                 self.group(group, &names[index], &mut entry, &mut prompt)?;
             }
-            entry.beside(self.suite.map_or("", |suite| suite.source.text()));
+            entry.beside(&defaults);
             let wanted = match self.of_suite(name) {
                 None => Wanted::Beside,
-                Some(agent) if entry.ends_skip_of(agent) || self.is_stale(&entry) => {
+                Some(agent) if entry.ends_skip_of(agent) || self.is_stale(&entry, &lines) => {
                     Wanted::InPlace
                 }
                 Some(_) => Wanted::Nothing,
@@ -109,16 +115,17 @@ impl<'w> Writing<'w> {
 
     /// Whether an import wrote the suite of runs that are swapped out, and says of these what is not so of the new
     /// ones.
-    fn is_stale(&self, entry: &AgentEntry) -> bool {
-        let replaced = self
-            .suite
-            .filter(|suite| self.options.replace && is_first_suite(suite));
-        replaced.is_some_and(|suite| {
-            let says = |line: &str| suite.source.text().lines().any(|known| known == line);
-            let text = self.done.starter.text_of(entry);
-            let mut comments = text.lines().filter(|line| line.starts_with("    # "));
-            entry.kept() > 0 && !comments.all(says)
-        })
+    fn is_stale<'s>(
+        &self,
+        entry: &AgentEntry,
+        lines: &impl Deref<Target = HashSet<&'s str>>,
+    ) -> bool {
+        if !self.options.replace || !self.suite.is_some_and(is_first_suite) {
+            return false;
+        }
+        let text = self.done.starter.text_of(entry);
+        let mut comments = text.lines().filter(|line| line.starts_with("    # "));
+        entry.kept() > 0 && !comments.all(|line| lines.contains(line))
     }
 
     /// The entry of the suite that runs belong to.
@@ -295,6 +302,17 @@ impl<'w> Writing<'w> {
                 .note("runs of a task with another prompt than its first run: their recordings have the prompt of the first run, and keep their own prompt under `imported`");
         }
     }
+}
+
+/// What a suite says for all its agents: the lines that begin or end with the key, each with the next one.
+fn defaults(suite: &str) -> String {
+    let mut is_next = false;
+    let lines = suite.split_inclusive('\n').filter(|line| {
+        let was_next = is_next;
+        is_next = line.starts_with("defaults:") || line.ends_with("defaults:\n");
+        was_next || is_next
+    });
+    lines.collect()
 }
 
 /// The first of some agents, and how many others there are.

@@ -55,7 +55,7 @@ impl Writer<'_> {
         cassette["imported"] = self.imported(run, model, &unknown, estimated);
         Imported {
             cassette,
-            notes: self.notes,
+            notes: self.notes.into(),
             lost: self.lost,
         }
     }
@@ -88,7 +88,7 @@ impl Writer<'_> {
         }
         if !estimated && known > 0 && known < of {
             self.notes
-                .push(format!("tokens for {known} of {of} model calls"));
+                .add(format!("tokens for {known} of {of} model calls"));
         }
         let none = (estimated && steps.is_empty()).then(|| CallTokens::new(0, 0));
         if let Some(taken) = sum(&steps).or(none).or(run.totals)
@@ -107,7 +107,7 @@ impl Writer<'_> {
             unknown.insert("stop_reason");
             let unanswered = self.talk.user_turns() > 0 && self.talk.answer().is_none();
             if unanswered && self.pairing.last_is_open() {
-                self.notes.push("ends in an unanswered call".to_owned());
+                self.notes.add("ends in an unanswered call");
             }
         }
         if ended.refused || run.refused {
@@ -150,7 +150,7 @@ impl Writer<'_> {
             "id": run.id,
             "version": run.version,
             "unknown": unknown,
-            "notes": self.notes,
+            "notes": *self.notes,
             "models": others.collect::<Vec<_>>(),
             "estimated": if estimated { vec!["tokens"] } else { Vec::new() },
         });
@@ -185,7 +185,7 @@ impl Writer<'_> {
                 if let (Some(named), false) = (named, known.is_empty()) {
                     let known = known.join(", ");
                     self.notes
-                        .push(format!("no score `{named}`; there are: {known}"));
+                        .add(format!("no score `{named}`; there are: {known}"));
                 }
                 None
             }
@@ -200,7 +200,7 @@ impl Writer<'_> {
             several => {
                 let shown: Vec<&str> = several.iter().map(|(name, _)| name.as_str()).collect();
                 let shown = shown.join(", ");
-                self.notes.push(format!(
+                self.notes.add(format!(
                     "several scores, none chosen with `--score`: {shown}"
                 ));
                 None

@@ -28,6 +28,15 @@ pub(super) struct Beside<'v> {
 }
 
 impl<'v> SessionLine<'v> {
+    #[cfg(test)]
+    pub(super) fn of(value: &'v Value) -> Self {
+        Self {
+            value,
+            kind: "assistant",
+            index: 0,
+        }
+    }
+
     fn own(&self, key: &str) -> Option<&'v str> {
         word(self.value, key)
     }
@@ -128,6 +137,14 @@ fn chain(lines: &[SessionLine<'_>]) -> Vec<bool> {
     let by_id = lines.iter().enumerate();
     let by_id = by_id.filter_map(|(index, line)| Some((line.own("uuid")?, index)));
     let by_id: HashMap<&str, usize> = by_id.collect();
+    // For each line, the one before it that speaks.
+    let mut last = None;
+    let spoken = lines.iter().enumerate().map(|(index, line)| {
+        let before = last;
+        last = Some(index).filter(|_| line.speaks()).or(last);
+        before
+    });
+    let spoken: Vec<Option<usize>> = spoken.collect();
     let mut kept = vec![false; lines.len()];
     let mut next = lines.iter().rposition(SessionLine::speaks);
     while let Some(index) = next {
@@ -135,7 +152,7 @@ fn chain(lines: &[SessionLine<'_>]) -> Vec<bool> {
         if std::mem::replace(&mut kept[index], true) {
             break;
         }
-        let before = || lines[..index].iter().rposition(SessionLine::speaks);
+        let before = || spoken[index];
         // Some releases begin a new tree with the summary of what they compacted.
         let compacted = is_set(lines[index].value, "isCompactSummary");
         next = lines[index].parent().map_or_else(

@@ -33,13 +33,15 @@ pub(super) struct Rollout<'v> {
     /// How long calls took, in milliseconds, by call.
     durations: HashMap<&'v str, u64>,
     user_events: bool,
-    /// Scripts whose output is not there yet, and what ran while a script did, by its call.
-    scripts: Vec<&'v str>,
+    /// Scripts whose output is not there yet, each with how often it was called; and what ran while a script did, by its
+    /// call.
+    scripts: HashMap<&'v str, usize>,
     ran: HashMap<&'v str, Vec<&'v Value>>,
     /// The calls within scripts with several, by the call of the script.
     within: HashMap<String, usize>,
-    /// The beginnings of user turns.
+    /// The beginnings of user turns, and the model calls.
     users: Vec<usize>,
+    steps: Vec<usize>,
 }
 
 impl<'v> Rollout<'v> {
@@ -82,18 +84,22 @@ impl<'v> Rollout<'v> {
         }
         match (text(payload, "type").unwrap_or_default(), call) {
             ("custom_tool_call", Some(call)) if text(payload, "name") == Some(script::EXEC) => {
-                self.scripts.push(call);
+                *self.scripts.entry(call).or_default() += 1;
             }
             ("custom_tool_call_output", Some(call)) => {
-                self.scripts.retain(|script| *script != call);
+                self.scripts.remove(call);
             }
             ("item_completed", _) => {
                 let item = &payload["item"];
-                match (word(item, "id"), self.scripts.as_slice(), script::ran(item)) {
+                let mut scripts = self.scripts.iter();
+                match (scripts.next(), scripts.next(), script::ran(item)) {
                     // Of several scripts that run it is not known whose it is.
-                    (_, [script], Some(_)) => self.ran.entry(*script).or_default().push(item),
-                    (Some(call), [], Some((_, Some(failed)))) => {
-                        _ = self.failures.insert(call, failed);
+                    (Some((script, 1)), None, Some(_)) => {
+                        self.ran.entry(*script).or_default().push(item);
+                    }
+                    (None, _, Some((_, Some(failed)))) => {
+                        let call = word(item, "id").map(|call| (call, failed));
+                        self.failures.extend(call);
                     }
                     _ => {}
                 }
@@ -115,6 +121,9 @@ impl<'v> Rollout<'v> {
     }
 
     fn push(&mut self, event: Event) {
+        if matches!(event, Event::Step(_)) {
+            self.steps.push(self.stamped.len());
+        }
         self.stamped.push((self.now, event));
     }
 
@@ -289,19 +298,24 @@ impl<'v> Rollout<'v> {
 
     /// The last model call, if its tokens are not known.
     fn last_open(&self) -> Option<usize> {
-        let is_step = |(_, event): &(i64, Event)| matches!(event, Event::Step(_));
-        let last = self.stamped.iter().rposition(is_step)?;
+        let last = *self.steps.last()?;
         matches!(self.stamped[last].1, Event::Step(taken) if taken.total().is_none())
             .then_some(last)
     }
 
     /// The user took back some turns.
     fn roll_back(&mut self, turns: u64) {
-        for _ in 0..turns {
-            if let Some(begin) = self.users.pop() {
-                self.stamped.truncate(begin);
-            }
+        let turns = usize::try_from(turns).unwrap_or(usize::MAX);
+        let kept = self.users.len().saturating_sub(turns);
+        if let Some(begin) = self.users.get(kept) {
+            self.stamped.truncate(*begin);
         }
+        self.users.truncate(kept);
+        while self
+            .steps
+            .pop_if(|step| *step >= self.stamped.len())
+            .is_some()
+        {}
         self.open = None;
         self.run.note("turns that were taken back left out");
     }

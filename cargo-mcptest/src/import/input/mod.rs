@@ -9,13 +9,15 @@ mod literal;
 mod names;
 mod zip;
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::json::{identifier, list};
 pub(super) use literal::prefix as script_literal;
 pub(super) use mcptest_session::lossless::{Change, Parsed, parse};
 pub(super) use names::{NamedFile, named};
@@ -37,6 +39,8 @@ pub(super) struct Input {
     pub(super) form: Form,
     /// What stands around the elements of a large document.
     pub(super) header: Option<Value>,
+    /// Where each task stands among the `tasks` of the header, by its identifier.
+    tasks: OnceCell<HashMap<String, usize>>,
     file: RefCell<File>,
 }
 
@@ -143,6 +147,7 @@ impl Input {
             path: named.path.clone(),
             form,
             header: document.header(&mut file),
+            tasks: OnceCell::new(),
             file: RefCell::new(file),
         };
         let mut unreadable = Vec::new();
@@ -177,6 +182,17 @@ impl Input {
             parts,
             unreadable,
         })
+    }
+
+    /// A task that the header describes: of several with one identifier the first.
+    pub(super) fn task(&self, id: &str) -> Option<&Value> {
+        let tasks = list(self.header.as_ref()?, "tasks");
+        let places = self.tasks.get_or_init(|| {
+            let places = tasks.iter().enumerate().rev();
+            let places = places.filter_map(|(at, task)| Some((identifier(task, "id")?, at)));
+            places.collect()
+        });
+        tasks.get(*places.get(id)?)
     }
 
     /// The file's name without folders.

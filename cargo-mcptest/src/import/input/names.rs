@@ -1,5 +1,6 @@
 //! The files that the command names: paths, folders, patterns, standard input.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -31,12 +32,13 @@ pub(in crate::import) struct NamedFile {
 /// The files, in the order of the arguments, each once; those of a folder or a pattern in byte order.
 pub(in crate::import) fn named(arguments: &[PathBuf]) -> (Vec<NamedFile>, Vec<Unreadable>) {
     let (mut files, mut unreadable) = (Vec::<NamedFile>::new(), Vec::new());
+    let mut known = HashSet::new();
     for argument in arguments {
         let given = argument.to_string_lossy();
         match of_argument(argument) {
             Ok(found) => {
                 for file in found {
-                    if !files.iter().any(|known| known.path == file.path) {
+                    if known.insert(file.path.clone()) {
                         files.push(file);
                     }
                 }

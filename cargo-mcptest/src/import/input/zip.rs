@@ -2,7 +2,7 @@
 //!
 //! Entries are deflated, or compressed by zstd in one or several frames; both are read by Rust alone.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, Read};
@@ -76,6 +76,7 @@ pub(super) fn split(named: &NamedFile, index: u32) -> Result<Split, Unreadable> 
         path: named.path.clone(),
         form: Form::Zip(archive),
         header: header.and_then(|bytes| Some(super::parse(&bytes).ok()?.value)),
+        tasks: OnceCell::new(),
         file: RefCell::new(file),
     };
     let too_large = |(part, size): (RecordPlace, u64)| Unreadable {
@@ -137,6 +138,17 @@ impl Archive {
     /// The bytes of the entry with a name, where they can be read.
     pub(in crate::import) fn entry(&self, name: &str) -> Option<Vec<u8>> {
         self.read(self.find(name)?).ok()
+    }
+
+    /// The names of the entries that begin so, sorted.
+    pub(in crate::import) fn names_below(&self, prefix: &str) -> impl Iterator<Item = &str> {
+        let begin = self
+            .entries
+            .partition_point(|entry| entry.name.as_str() < prefix);
+        let names = self.entries[begin..]
+            .iter()
+            .map(|entry| entry.name.as_str());
+        names.take_while(move |name| name.starts_with(prefix))
     }
 
     /// The names of the entries, sorted.

@@ -6,49 +6,76 @@ use serde_json::Value;
 
 use crate::import::event::CallTokens;
 use crate::import::json::{count, given, identifier, is_set, list, text, truthy, word};
+use crate::import::nesting::Nesting;
 use crate::import::time;
 
 /// The events that are the agent's own.
 pub(super) struct AgentEvents<'v> {
     agent: Vec<&'v Value>,
+    /// The model call that wrote each message, by the message's identifier.
+    wrote: HashMap<&'v str, &'v Value>,
+    /// The first event of each call's tool, by the call's identifier, and whether any says that the call failed.
+    ran: HashMap<String, (&'v Value, bool)>,
+}
+
+/// What happens around an event.
+#[derive(Debug, Clone, Copy, Default)]
+struct Around {
+    scores: bool,
+    is_agent: bool,
 }
 
 impl<'v> AgentEvents<'v> {
     /// Leaves out what graders did, and what happened inside of scorers and sub-agents.
     pub(super) fn of(sample: &'v Value) -> Self {
         let events = list(sample, "events");
-        let mut spans: HashMap<&str, (Option<&str>, &str)> = HashMap::new();
         let begins = |event: &&Value| text(event, "event") == Some("span_begin");
-        for event in events.iter().filter(begins) {
-            if let Some(id) = word(event, "id") {
-                let kind = word(event, "type").unwrap_or_default();
-                spans.insert(id, (word(event, "parent_id"), kind));
+        let spans = events.iter().filter(begins);
+        let spans = spans.filter_map(|event| Some((word(event, "id")?, event)));
+        let spans: Vec<(&str, &Value)> = spans.collect();
+        let names = spans
+            .iter()
+            .map(|(id, span)| (*id, word(span, "parent_id")));
+        let nesting = Nesting::of(names);
+        let with = |around: &Around, span: &Value| {
+            let kind = word(span, "type").unwrap_or_default();
+            Around {
+                scores: around.scores || matches!(kind, "scorers" | "scorer"),
+                is_agent: around.is_agent || kind == "agent",
             }
-        }
+        };
+        let around = nesting.handed_down(Around::default(), |around, outer| {
+            with(around, spans[outer].1)
+        });
+        let around = spans.iter().zip(&around);
+        let around = around.map(|((id, span), around)| (*id, with(around, span)));
+        let around: HashMap<&str, Around> = around.collect();
         let foreign = |event: &Value, tool: bool| {
-            let mut next = word(event, "span_id");
-            let mut depth = 0;
-            while let Some((parent, kind)) = next.and_then(|id| spans.get(id)) {
-                if matches!(*kind, "scorers" | "scorer") || tool && *kind == "agent" {
-                    return true;
-                }
-                next = *parent;
-                depth += 1;
-                // A circle leads nowhere.
-                if depth > spans.len() {
-                    break;
-                }
-            }
-            false
+            let around = word(event, "span_id").and_then(|id| around.get(id));
+            around.is_some_and(|around| around.scores || tool && around.is_agent)
         };
         let own = events.iter().filter(|event| match text(event, "event") {
             Some("model") => given(event, "role").is_none() && !foreign(event, false),
             Some("tool") => !foreign(event, true),
             _ => false,
         });
-        Self {
+        let mut agent = Self {
             agent: own.collect(),
+            wrote: HashMap::new(),
+            ran: HashMap::new(),
+        };
+        for event in agent.agent.clone() {
+            if text(event, "event") == Some("model") {
+                let written = event.pointer("/output/choices/0/message");
+                if let Some(id) = written.and_then(|message| word(message, "id")) {
+                    agent.wrote.entry(id).or_insert(event);
+                }
+            } else if let Some(id) = identifier(event, "id") {
+                let (_, any_failed) = agent.ran.entry(id).or_insert((event, false));
+                *any_failed |= failed(event);
+            }
         }
+        agent
     }
 
     pub(super) fn of_agent(&self) -> impl Iterator<Item = &'v Value> {
@@ -56,16 +83,8 @@ impl<'v> AgentEvents<'v> {
     }
 
     fn models(&self) -> impl Iterator<Item = &'v Value> {
-        self.of_kind("model")
-    }
-
-    fn of_kind(&self, kind: &'static str) -> impl Iterator<Item = &'v Value> {
-        let is_of_kind = move |event: &&Value| text(event, "event") == Some(kind);
-        self.of_agent().filter(is_of_kind)
-    }
-
-    fn tool_events(&self) -> impl Iterator<Item = &'v Value> {
-        self.of_kind("tool")
+        let is_model_call = |event: &&Value| text(event, "event") == Some("model");
+        self.of_agent().filter(is_model_call)
     }
 
     /// The tools that the model was offered.
@@ -76,34 +95,24 @@ impl<'v> AgentEvents<'v> {
 
     /// What the model call took that wrote a message.
     pub(super) fn taken_of(&self, message: &Value) -> Option<CallTokens> {
-        let id = word(message, "id")?;
-        let wrote = |event: &&Value| {
-            let written = event.pointer("/output/choices/0/message");
-            written.and_then(|message| word(message, "id")) == Some(id)
-        };
-        Some(taken(self.models().find(wrote)?))
+        Some(taken(self.wrote.get(word(message, "id")?)?))
     }
 
     /// How long the tool ran that answered a call, in milliseconds.
     pub(super) fn duration_of(&self, call: &str) -> Option<u64> {
-        let is_it = |event: &&Value| identifier(event, "id").as_deref() == Some(call);
-        duration(self.tool_events().find(is_it)?)
+        duration(self.ran.get(call)?.0)
     }
 
     /// Whether a tool event says that the call failed.
     pub(super) fn failed(&self, call: &str) -> bool {
-        self.tool_events()
-            .any(|event| identifier(event, "id").as_deref() == Some(call) && failed(event))
+        self.ran.get(call).is_some_and(|(_, failed)| *failed)
     }
 
     /// Whether tools were called that the messages do not tell of.
     pub(super) fn knows_more_than(&self, messages: &[Value]) -> bool {
         let calls = messages.iter().flat_map(|it| list(it, "tool_calls"));
         let known: HashSet<String> = calls.filter_map(|call| identifier(call, "id")).collect();
-        let mut ids = self
-            .tool_events()
-            .filter_map(|event| identifier(event, "id"));
-        ids.any(|id| !known.contains(&id))
+        self.ran.keys().any(|id| !known.contains(id))
     }
 }
 

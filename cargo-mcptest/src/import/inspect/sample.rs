@@ -1,5 +1,7 @@
 //! A sample: one task in one epoch.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Number, Value, json};
 
 use super::events::{AgentEvents, duration, failed, taken, tokens};
@@ -57,9 +59,9 @@ pub(super) fn read(
     run.stop = stop(&sample);
     run.scores = scores(&sample["scores"]);
     judged(&sample["scores"], &mut run);
+    let read: HashSet<String> = run.scores.iter().map(|(name, _)| name.clone()).collect();
     for (name, score) in sample["scores"].as_object().into_iter().flatten() {
-        let is_read = run.scores.iter().any(|(known, _)| known == name);
-        if !is_read && given(score, "value").is_some() {
+        if !read.contains(name) && given(score, "value").is_some() {
             run.note(format!("score `{name}` is no verdict"));
         }
     }
@@ -71,8 +73,7 @@ fn gather(sample: &mut Value, archive: &Archive, name: &str, run: &mut ForeignRu
     let folder = name.strip_suffix("sample.json").unwrap_or(name);
     for key in ["messages", "events"] {
         let inner = format!("{folder}{key}/");
-        let names = archive.names().filter(|name| name.starts_with(&inner));
-        let mut names: Vec<&str> = names.collect();
+        let mut names: Vec<&str> = archive.names_below(&inner).collect();
         // 2 before 10.
         names.sort_by_key(|name| (name.len(), (*name).to_owned()));
         let mut items = Vec::new();
@@ -97,7 +98,7 @@ fn gather(sample: &mut Value, archive: &Archive, name: &str, run: &mut ForeignRu
         sample["attachments"] = Value::Object(Map::new());
     }
     let inner = format!("{folder}attachments/");
-    for name in archive.names().filter(|name| name.starts_with(&inner)) {
+    for name in archive.names_below(&inner) {
         let Some(bytes) = archive.entry(name) else {
             run.lose("entry that cannot be read", name);
             continue;

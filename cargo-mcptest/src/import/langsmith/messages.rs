@@ -84,8 +84,7 @@ pub(super) fn read(messages: &[Value], run: &mut ForeignRun) {
         match message.kind {
             "human" => blocks::read_user(message.fields.get("content"), run),
             "ai" => {
-                let greets = run.first_user_text().is_none()
-                    && list(message.fields, "tool_calls").is_empty();
+                let greets = !run.has_user && list(message.fields, "tool_calls").is_empty();
                 if !greets {
                     run.step(tokens(message.fields));
                 }

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::known::{Happened, Said};
 use super::messages::{self, LangsmithMessage};
 use crate::import::content::text_of;
 use crate::import::event::{
     Answer, Call, CallTokens, Event, ForeignRun, Lost, ReportedScore, Stop,
 };
-use crate::import::json::{count, given, identifier, list, named, number, text, unfolded, word};
+use crate::import::json::{count, given, identifier, list, named, number, text, word};
 use crate::import::mapping::Mapping;
 use crate::import::openai;
 use crate::import::scores::Told;
@@ -38,9 +39,10 @@ pub(super) fn read(runs: &[&Value], mapping: &Mapping) -> Result<ForeignRun, Los
     }
     traces.sort_by_key(|(_, runs)| runs.first().map(|run| order(run)));
     let mut read = ForeignRun::default();
-    let mut known: Vec<String> = Vec::new();
+    let (mut said, mut happened) = (Said::default(), Happened::default());
     for (_, runs) in &traces {
-        trace(runs, &mut read, &mut known);
+        trace(runs, &mut read, &mut said, &mut happened);
+        happened.end_trace(&read.events);
     }
     if read.events.is_empty() {
         return Err(Lost::no_run("its runs hold no messages"));
@@ -90,7 +92,7 @@ fn order(run: &Value) -> (String, String) {
     (dotted.to_owned(), began.to_owned())
 }
 
-fn trace(runs: &[&Value], read: &mut ForeignRun, known: &mut Vec<String>) {
+fn trace(runs: &[&Value], read: &mut ForeignRun, said: &mut Said, happened: &mut Happened) {
     let ids = runs.iter().filter_map(|run| identifier(run, "id"));
     let ids: BTreeSet<String> = ids.collect();
     let mut parents = runs
@@ -108,11 +110,10 @@ fn trace(runs: &[&Value], read: &mut ForeignRun, known: &mut Vec<String>) {
         }
     }
     let is_model_call = |run: &&Value| text(run, "run_type") == Some("llm");
-    let mut met = BTreeSet::new();
     for run in runs {
         match text(run, "run_type").unwrap_or_default() {
-            "llm" => model_call(run, read, known),
-            "tool" => tool(run, read, &mut met),
+            "llm" => model_call(run, read, said, happened),
+            "tool" => tool(run, read, happened),
             _ => {}
         }
     }
@@ -125,10 +126,10 @@ fn trace(runs: &[&Value], read: &mut ForeignRun, known: &mut Vec<String>) {
             let all = list(side, "messages");
             let new = all
                 .iter()
-                .filter(|it| messages::essence(it).is_some_and(|it| !known.contains(&it)));
+                .filter(|it| messages::essence(it).is_some_and(|it| !said.has(&it)));
             let new: Vec<Value> = new.cloned().collect();
             messages::read(&new, read);
-            known.extend(all.iter().filter_map(messages::essence));
+            said.extend(all.iter().filter_map(messages::essence));
         }
     }
     if runs.first().is_some_and(|root| messages::failed(root)) {
@@ -136,7 +137,7 @@ fn trace(runs: &[&Value], read: &mut ForeignRun, known: &mut Vec<String>) {
     }
 }
 
-fn model_call(run: &Value, read: &mut ForeignRun, known: &mut Vec<String>) {
+fn model_call(run: &Value, read: &mut ForeignRun, said: &mut Said, happened: &mut Happened) {
     let about = &run["extra"]["metadata"];
     read.asked = read.asked.take().or_else(|| named(about, "ls_model_name"));
     let temperature = read.temperature.take();
@@ -152,19 +153,19 @@ fn model_call(run: &Value, read: &mut ForeignRun, known: &mut Vec<String>) {
         _ => input,
     };
     let essences: Vec<Option<String>> = input.iter().map(messages::essence).collect();
-    let both = essences.iter().zip(known.iter());
+    let both = essences.iter().zip(said.messages());
     let same = both.take_while(|(new, known)| new.as_ref() == Some(*known));
     let mut from = same.count();
     if from == 0 {
-        let is_known = |it: &&Option<String>| it.as_ref().is_some_and(|it| known.contains(it));
+        let is_known = |it: &&Option<String>| it.as_ref().is_some_and(|it| said.has(it));
         from = essences.iter().take_while(is_known).count();
     }
     let new = input[from..]
         .iter()
-        .filter(|message| !is_answered(message, read));
+        .filter(|message| !is_answered(message, &read.events, happened));
     let new: Vec<Value> = new.cloned().collect();
     messages::read(&new, read);
-    *known = essences.into_iter().flatten().collect();
+    *said = Said::of(essences.into_iter().flatten().collect());
     let outputs = &run["outputs"];
     let places = ["/generations/0/0/message", "/choices/0/message"];
     let output = places.iter().find_map(|place| outputs.pointer(place));
@@ -187,7 +188,7 @@ fn model_call(run: &Value, read: &mut ForeignRun, known: &mut Vec<String>) {
     let counted = counted.map(|it| messages::tokens(it).or_else(|| tokens(&it["usage"])));
     read.timed_step(counted.flatten().next().or_else(|| tokens(run)), took(run));
     messages::wrote(message.fields, read);
-    known.extend(output.and_then(messages::essence));
+    said.extend(output.and_then(messages::essence));
     let about = &message.fields["response_metadata"];
     let keys = ["finish_reason", "stop_reason"];
     let places = [about, &outputs["choices"][0], message.fields];
@@ -198,19 +199,10 @@ fn model_call(run: &Value, read: &mut ForeignRun, known: &mut Vec<String>) {
 }
 
 /// Whether a message is a result that a tool's own run gave already.
-fn is_answered(message: &Value, read: &ForeignRun) -> bool {
-    let Some(message) = LangsmithMessage::of(message).filter(|message| message.kind == "tool")
-    else {
-        return false;
-    };
-    let answer = messages::answer(message.fields);
-    let same = |event: &Event| match event {
-        Event::Answer(known) => {
-            known.id == answer.id && unfolded(&known.value) == unfolded(&answer.value)
-        }
-        _ => false,
-    };
-    answer.id.is_some() && read.events.iter().any(same)
+fn is_answered(message: &Value, events: &[Event], happened: &mut Happened) -> bool {
+    let message = LangsmithMessage::of(message).filter(|message| message.kind == "tool");
+    let answer = message.map(|message| messages::answer(message.fields));
+    answer.is_some_and(|answer| happened.has_result(&answer, events))
 }
 
 /// The tokens that the run itself counts.
@@ -231,7 +223,7 @@ fn took(run: &Value) -> Option<u64> {
 }
 
 /// A tool's run: the result of a call, or a call of its own.
-fn tool(run: &Value, read: &mut ForeignRun, met: &mut BTreeSet<usize>) {
+fn tool(run: &Value, read: &mut ForeignRun, happened: &mut Happened) {
     let outputs = &run["outputs"];
     let output = given(outputs, "output").unwrap_or(outputs);
     let message = LangsmithMessage::of(output).filter(|message| message.kind == "tool");
@@ -242,24 +234,7 @@ fn tool(run: &Value, read: &mut ForeignRun, met: &mut BTreeSet<usize>) {
     let id = own_id.or_else(|| identifier(&run["extra"]["metadata"], "tool_call_id"));
     let inputs = &run["inputs"];
     let args = given(inputs, "input").unwrap_or(inputs);
-    let calls = read.events.iter().enumerate();
-    let calls = calls.filter_map(|(index, event)| match event {
-        Event::Call(call) => Some((index, call)),
-        _ => None,
-    });
-    let is_it = |(index, call): &(usize, &Call)| {
-        let named = match &id {
-            Some(id) => call.id.as_ref() == Some(id),
-            None => call.name == name,
-        };
-        named && !met.contains(index)
-    };
-    let calls: Vec<(usize, &Call)> = calls.filter(is_it).collect();
-    // Of calls in parallel the one with these arguments, where they can be compared.
-    let same = calls
-        .iter()
-        .find(|(_, call)| unfolded(&call.args) == unfolded(args));
-    let found = same.or(calls.first()).map(|(index, _)| *index);
+    let found = happened.call(id.as_deref(), name, args, &read.events);
     let failed = messages::failed(run);
     let (value, flagged) = match message {
         Some(message) => {
@@ -273,7 +248,7 @@ fn tool(run: &Value, read: &mut ForeignRun, met: &mut BTreeSet<usize>) {
         read.call(Call::new(id, Some(name), args.clone()));
         read.events.len() - 1
     });
-    met.insert(index);
+    happened.ran(index, &read.events);
     let Event::Call(call) = &mut read.events[index] else {
         return;
     };

@@ -1,6 +1,6 @@
 //! Lists of chat messages.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use mcptest_session::protocol::parts;
 use mcptest_trace::trace::{OfferedTool, canonical_json};
@@ -128,7 +128,7 @@ pub(in crate::import) fn is_of_user(of: &Value) -> bool {
 /// An answer of the model. What it says before the first user is a greeting and no model call.
 pub(super) fn assistant(message: &Value, said: String, run: &mut ForeignRun) {
     let is_other = has_block(message, &blocks::BLOCKS);
-    if asks(message) || is_other || run.first_user_text().is_some() {
+    if asks(message) || is_other || run.has_user {
         run.step(tokens(message.get("usage")));
     }
     if is_other {
@@ -151,11 +151,11 @@ fn asks(message: &Value) -> bool {
 /// The calls of an answer, besides those that its content told of.
 pub(in crate::import) fn calls(message: &Value, run: &mut ForeignRun) {
     let told = list(message, "content").iter();
-    let told: Vec<Option<String>> = told.map(|block| identifier(block, "id")).collect();
+    let told: HashSet<String> = told.filter_map(|block| identifier(block, "id")).collect();
     let own = list(message, "tool_calls").iter();
     for call in own.filter(|call| !is_of_user(call)) {
         let call = Call::from(parts::tool_call(call));
-        if call.id.is_none() || !told.contains(&call.id) {
+        if !call.id.as_ref().is_some_and(|id| told.contains(id)) {
             run.call(call);
         }
     }
@@ -250,11 +250,12 @@ pub(in crate::import) fn tools(tools: &[Value]) -> Vec<OfferedTool> {
 pub(in crate::import) fn tool_line(name: &str, schema: Option<&Value>) -> String {
     let properties = schema.and_then(|schema| schema.get("properties")?.as_object());
     let required = schema.map_or(&[][..], |schema| list(schema, "required"));
+    let required: HashSet<&str> = required.iter().filter_map(Value::as_str).collect();
     let mut arguments: Vec<String> = properties
         .into_iter()
         .flatten()
         .map(|(name, schema)| {
-            let mark = if required.iter().any(|it| it == name) {
+            let mark = if required.contains(name.as_str()) {
                 ""
             } else {
                 "?"

@@ -173,7 +173,7 @@ pub(super) fn read(lines: &[LoggedCall<'_>]) -> Result<ForeignRun, Lost> {
 /// The model's answer, which is a model call also where no user has spoken.
 fn answer(message: &Value, run: &mut ForeignRun) {
     let said = text_of(message.get("content"));
-    if run.first_user_text().is_none() && list(message, "tool_calls").is_empty() {
+    if !run.has_user && list(message, "tool_calls").is_empty() {
         run.step(tokens(message.get("usage")));
     }
     chat::assistant(message, said, run);

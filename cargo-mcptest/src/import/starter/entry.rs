@@ -26,7 +26,7 @@ const SKIP_ENDS: &str = "; add a run that passed, or write your own demand";
 pub(in crate::import) struct AgentEntry {
     pub(super) name: String,
     models: Vec<String>,
-    servers: Vec<String>,
+    servers: BTreeSet<String>,
     /// One text, or one a turn.
     pub(super) prompts: Vec<String>,
     pub(super) system_prompt: String,
@@ -132,9 +132,9 @@ impl AgentEntry {
         let calls = calls.map_or(&[][..], Vec::as_slice);
         for call in calls {
             if let Some(server) = call["server"].as_str()
-                && !self.servers.iter().any(|known| known == server)
+                && !self.servers.contains(server)
             {
-                self.servers.push(server.to_owned());
+                self.servers.insert(server.to_owned());
             }
         }
         let names = calls.iter().filter_map(|call| call["name"].as_str());
@@ -167,8 +167,7 @@ impl AgentEntry {
     }
 
     pub(super) fn text(&self, tools: &CalledTools, suspects: &[Suspect]) -> String {
-        let mut servers = self.servers.clone();
-        servers.sort();
+        let servers: Vec<String> = self.servers.iter().cloned().collect();
         let mut text = format!("  - name: {}\n", quoted(&self.name));
         match self.models.as_slice() {
             [model] => text.push_str(&format!("    model: {}\n", quoted(model))),

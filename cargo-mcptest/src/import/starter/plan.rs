@@ -1,6 +1,6 @@
 //! The plan of what an agent changes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use mcptest::eval::{
     ArgsShape, ExpectedCall, ExpectedTrace, MatchMode, Over, Schema, ToolPattern,
@@ -69,6 +69,18 @@ pub(super) struct Times<'a> {
     only_successes: bool,
 }
 
+/// How often a run calls each tool, and how often each with success.
+fn counts(run: &Run) -> HashMap<&str, (usize, usize)> {
+    let mut counts: HashMap<&str, (usize, usize)> = HashMap::new();
+    let calls = run.trace.tool_calls.iter().zip(run.trace.results_by_call());
+    for (call, result) in calls {
+        let (all, successes) = counts.entry(&call.name).or_default();
+        *all += 1;
+        *successes += usize::from(result.is_some_and(|result| !result.is_error));
+    }
+    counts
+}
+
 impl Times<'_> {
     pub(super) fn target(&self) -> &'static str {
         if self.only_successes {
@@ -78,17 +90,13 @@ impl Times<'_> {
         }
     }
 
-    fn count(&self, run: &Run) -> usize {
-        let calls = run.trace.tool_calls.iter().zip(run.trace.results_by_call());
-        let counted = calls.filter(|(call, result)| {
-            let succeeds = || result.is_some_and(|result| !result.is_error);
-            call.name == self.tool && (!self.only_successes || succeeds())
-        });
-        counted.count()
+    fn count(&self, of_run: &HashMap<&str, (usize, usize)>) -> usize {
+        let (all, successes) = of_run.get(self.tool).copied().unwrap_or_default();
+        if self.only_successes { successes } else { all }
     }
 
     pub(super) fn holds(&self, run: &Run) -> bool {
-        let count = self.count(run);
+        let count = self.count(&counts(run));
         count >= self.least && self.most.is_none_or(|most| count <= most)
     }
 }
@@ -105,24 +113,28 @@ pub(super) fn times<'a>(
     };
     let tools = changes.all().map(|write| write.call.name.as_str());
     let tools: BTreeSet<&str> = tools.collect();
+    let failed = changes.failed.iter().flatten();
+    let failed: HashSet<&str> = failed.map(|write| write.call.name.as_str()).collect();
+    let of_runs: Vec<HashMap<&str, (usize, usize)>> = good.iter().map(|run| counts(run)).collect();
+    let mut planned: HashMap<&str, usize> = HashMap::new();
+    for call in calls.iter().filter(|call| call.is_error != Some(true)) {
+        *planned.entry(&call.name).or_default() += 1;
+    }
     let of_tool = |tool: &'a str| {
-        let is_of_tool = |write: &Write<'_>| write.call.name == tool;
         let mut times = Times {
             tool,
             least: 0,
             most: None,
-            only_successes: changes.failed.iter().flatten().any(is_of_tool),
+            only_successes: failed.contains(tool),
         };
-        let counts = || good.iter().map(|run| times.count(run));
+        let counts = || of_runs.iter().map(|of_run| times.count(of_run));
         let (least, most) = (counts().min()?, counts().max()?);
-        let planned = calls
-            .iter()
-            .filter(|call| call.name == tool && call.is_error != Some(true));
+        let planned = planned.get(tool).copied().unwrap_or_default();
         let is_open = matches!(mode, MatchMode::Subsequence | MatchMode::Superset);
         if mode == MatchMode::Subset {
             times.least = least;
         }
-        times.most = (is_open || planned.count() > most).then_some(most);
+        times.most = (is_open || planned > most).then_some(most);
         (times.least > 0 || times.most.is_some()).then_some(times)
     };
     tools.into_iter().filter_map(of_tool).collect()
@@ -199,13 +211,12 @@ fn same<'s, 'a>(made: &'s [Vec<Write<'a>>]) -> Option<(Vec<Vec<&'s Write<'a>>>, 
     let first = made.first()?;
     // As the first run has them.
     let lined_up = |calls: &'s Vec<Write<'a>>| {
-        let mut left: Vec<_> = calls.iter().collect();
-        let lined_up = first.iter().map(|write| {
-            let place = left.iter().position(|other| other.key == write.key)?;
-            Some(left.remove(place))
-        });
+        let mut left = by_key(calls);
+        let lined_up = first
+            .iter()
+            .map(|write| left.get_mut(write.key.as_str())?.pop_front());
         let lined_up = lined_up.collect::<Option<Vec<_>>>()?;
-        left.is_empty().then_some(lined_up)
+        left.values().all(VecDeque::is_empty).then_some(lined_up)
     };
     let by_name = |calls: &'s Vec<Write<'a>>| {
         let names = |calls: &'s [Write<'a>]| calls.iter().map(|write| &write.call.name);
@@ -259,14 +270,27 @@ fn shared(all: &[Vec<Write<'_>>]) -> Vec<Expected> {
 /// Every call that some run makes, as often as the run that makes it most.
 fn seen<'s, 'a>(runs: &'s [Vec<Write<'a>>]) -> impl Iterator<Item = &'s Write<'a>> {
     let mut union: Vec<&Write<'_>> = Vec::new();
+    let mut most: HashMap<&str, usize> = HashMap::new();
     for calls in runs {
-        let mut left = union.clone();
+        let mut of_run: HashMap<&str, usize> = HashMap::new();
         for write in calls {
-            match left.iter().position(|other| other.key == write.key) {
-                Some(place) => _ = left.remove(place),
-                None => union.push(write),
+            let of_run = of_run.entry(&write.key).or_default();
+            let most = most.entry(&write.key).or_default();
+            *of_run += 1;
+            if *of_run > *most {
+                *most += 1;
+                union.push(write);
             }
         }
     }
     union.into_iter()
+}
+
+/// Calls by what they have in common with the same call of another run, in their order.
+fn by_key<'s, 'a>(calls: &'s [Write<'a>]) -> HashMap<&'s str, VecDeque<&'s Write<'a>>> {
+    let mut by_key: HashMap<&str, VecDeque<&Write<'_>>> = HashMap::new();
+    for write in calls {
+        by_key.entry(&write.key).or_default().push_back(write);
+    }
+    by_key
 }

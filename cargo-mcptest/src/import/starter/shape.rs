@@ -1,6 +1,7 @@
 //! What is asked of the arguments of a call that several runs make.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::hash::Hash;
 
 use mcptest::eval::{ArgsShape, Schema};
 use serde_json::{Map, Value, json};
@@ -289,14 +290,9 @@ fn same_length(values: &[&Value]) -> Option<usize> {
 }
 
 /// Each of some values once.
-fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut seen = Vec::new();
-    for value in values {
-        if !seen.contains(&value) {
-            seen.push(value);
-        }
-    }
-    seen
+fn distinct<T: Clone + Eq + Hash>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen = HashSet::new();
+    values.filter(|value| seen.insert(value.clone())).collect()
 }
 
 /// The type of values, where they have one.

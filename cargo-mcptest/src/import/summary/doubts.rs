@@ -1,5 +1,6 @@
 //! Runs that look bad, as they are told.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::rc::Rc;
 
@@ -31,13 +32,13 @@ pub(in crate::import) fn doubts(doubts: &[Doubt], out: &mut dyn Write) -> io::Re
         return Ok(());
     }
     let mut alike: Vec<(&Suspect, Vec<String>)> = Vec::new();
+    let mut places: HashMap<(&[String], bool), usize> = HashMap::new();
     for (agent, suspect) in doubts {
         let name = fitted(&escape_line(agent), LONGEST);
         let run = format!("{name} run-{}", suspect.number);
-        let is_alike = |(known, _): &&mut (&Suspect, _)| {
-            (&known.reasons, known.aside) == (&suspect.reasons, suspect.aside)
-        };
-        match alike.iter_mut().find(is_alike) {
+        let place = places.entry((&suspect.reasons, suspect.aside));
+        let place = *place.or_insert(alike.len());
+        match alike.get_mut(place) {
             Some((_, runs)) => runs.push(run),
             None => alike.push((suspect, vec![run])),
         }

@@ -191,6 +191,42 @@ fn the_end_of_an_mcp_call_is_the_better_source() {
     assert_eq!(run["model"], "gpt-5-codex");
 }
 
+/// However many turns are taken back, there are no more than were made.
+#[test]
+fn more_turns_than_there_are_may_be_taken_back() {
+    let event = |event: Value| line("event_msg", &event);
+    let says = |text: &str| {
+        let content = json!([{ "type": "output_text", "text": text }]);
+        let item = json!({ "type": "message", "role": "assistant", "content": content });
+        line("response_item", &item)
+    };
+    let tokens = json!({ "last_token_usage": { "input_tokens": 5, "output_tokens": 2 } });
+    let desk = Desk::new();
+    desk.write(
+        "rollout.jsonl",
+        lines(&[
+            meta("r1"),
+            line("turn_context", &json!({ "model": "gpt-5-codex" })),
+            event(json!({ "type": "user_message", "message": "one" })),
+            says("first"),
+            event(json!({ "type": "user_message", "message": "two" })),
+            says("second"),
+            event(json!({ "type": "thread_rolled_back", "num_turns": u64::MAX })),
+            event(json!({ "type": "token_count", "info": tokens })),
+            event(json!({ "type": "user_message", "message": "three" })),
+            says("third"),
+        ]),
+    );
+    let said = desk.import(&["rollout.jsonl"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let run = desk.recording();
+    let conversation = &run["trace"]["conversation"];
+    assert_eq!(run["user_prompt"], "three");
+    assert_eq!(conversation["turns"].as_array().unwrap().len(), 2);
+    // What was taken back took tokens that are nobody's now.
+    assert_eq!(conversation["steps"], Value::Null);
+}
+
 #[test]
 fn a_fork_is_cut_where_its_parent_ends() {
     let event = |text: &str| {
