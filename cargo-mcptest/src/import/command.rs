@@ -3,6 +3,7 @@
 mod remembered;
 mod undoing;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
@@ -137,6 +138,7 @@ impl Import {
             mapping: &mapping,
             group_by: &group_by,
             redactor: &redactor,
+            shared: RefCell::default(),
         };
         let mut plan = ImportPlan::new(&reading, files, &mut done.reports);
         if plan.found.is_empty() && done.reports.count() == 0 {

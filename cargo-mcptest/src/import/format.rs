@@ -1,6 +1,7 @@
 //! What a format is, and what several of them share.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use mcptest_trace::trace::canonical_json;
 use serde_json::Value;
@@ -31,6 +32,15 @@ pub(super) trait Format {
         Ok(())
     }
 
+    /// Takes a record that is of several runs apart.
+    ///
+    /// # Errors
+    ///
+    /// The record as it is, if it is of one run.
+    fn apart(&self, value: Value) -> Result<Parts, Value> {
+        Err(value)
+    }
+
     /// What happened in a run, from its records.
     fn read(&self, run: &Gathered<'_, '_>, mapping: &Mapping) -> Runs;
 
@@ -39,6 +49,9 @@ pub(super) trait Format {
         false
     }
 }
+
+/// What a record has of each run, by the keys by which records are joined: parts of it with their places in it.
+pub(super) type Parts = HashMap<Digest, Vec<(usize, Value)>>;
 
 /// Nothing, where a record is of a run.
 pub(super) type Joins = Result<(), Lost>;

@@ -5,6 +5,7 @@
 //! - `input`: where the records of a file lie, and a record at a time;
 //! - `format`: which format a file has; one file a format reads its records into an `event::ForeignRun`;
 //! - `joining`: which records are one run; `reading`: the runs of some records, mapped, in both passes;
+//! - `shared`: records that are of several runs;
 //! - `nesting`, `waiting`, `distinct`: what several formats look things up in;
 //! - `cassette`: the one place that makes a recording of a run; `scores`: what judges thought of it;
 //! - `plan`, `names`, `neighbours`, `recorded`: the first pass, which finds the runs, their agents and their order;
@@ -47,6 +48,7 @@ mod report;
 mod reread;
 mod rig;
 mod scores;
+mod shared;
 mod starter;
 mod store;
 mod subagent_calls;

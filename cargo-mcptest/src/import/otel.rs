@@ -5,6 +5,7 @@
 //! `openinference@1fe497f1:spec/semantic_conventions.md`; openllmetry 0.50.0 and 0.62.1.
 
 mod adk_rust;
+mod apart;
 mod call_span;
 mod console;
 mod join;
@@ -23,7 +24,7 @@ use self::span::{Log, OtelSpan};
 use self::tree::Tree;
 use super::digest::Digest;
 use super::event::{Event, ForeignRun, Lost, Stop};
-use super::format::{Format, Gathered, Joins, Runs};
+use super::format::{Format, Gathered, Joins, Parts, Runs};
 use super::input::{Form, Input, Record};
 use super::joining::Joiner;
 use super::json::given;
@@ -73,6 +74,12 @@ impl Format for Otel {
             joiner.keyed(record.part, trace_key(&log.trace));
         }
         Ok(())
+    }
+
+    fn apart(&self, value: Value) -> Result<Parts, Value> {
+        let traces = apart::traces(value)?.into_iter();
+        let traces = traces.map(|(trace, parts)| (trace_key(&trace), parts));
+        Ok(traces.collect())
     }
 
     fn read(&self, run: &Gathered<'_, '_>, mapping: &Mapping) -> Runs {

@@ -1,18 +1,19 @@
 //! The runs of some records, mapped: the same in both passes.
 
-use std::cell::LazyCell;
+use std::cell::{LazyCell, RefCell};
 
 use mcptest_trace::record::redact::Redactor;
 use serde_json::Value;
 
 use super::cassette::{self, Imported};
-use super::digest;
+use super::digest::{self, Digest};
 use super::event::{Event, ForeignRun, Lost};
 use super::format::Gathered;
-use super::input::{Input, Record, Unreadable};
+use super::input::{Input, Record, RecordPlace, Unreadable};
 use super::joining::Joined;
 use super::kind::FormatKind;
 use super::mapping::{Mapping, Subagents};
+use super::shared::SharedRecords;
 
 /// How many characters of a prompt name an agent.
 const LABEL: usize = 40;
@@ -66,6 +67,7 @@ pub(super) struct Reading<'r> {
     pub(super) mapping: &'r Mapping,
     pub(super) group_by: &'r [GroupBy],
     pub(super) redactor: &'r Redactor,
+    pub(super) shared: RefCell<SharedRecords>,
 }
 
 impl Reading<'_> {
@@ -73,7 +75,7 @@ impl Reading<'_> {
     pub(super) fn map(&self, kind: FormatKind, joined: &Joined) -> Result<Read<'_>, Unreadable> {
         let mut records = Vec::with_capacity(joined.parts.len());
         for part in &joined.parts {
-            records.push(self.inputs[part.input as usize].read(*part)?);
+            records.extend(self.records(kind, *part, &joined.keys)?);
         }
         let gathered = Gathered {
             records: &records,
@@ -84,6 +86,38 @@ impl Reading<'_> {
             Err(lost) => vec![Err(lost)],
         };
         Ok((mapped, records))
+    }
+
+    /// A record, or what it has of the run with some keys.
+    fn records(
+        &self,
+        kind: FormatKind,
+        part: RecordPlace,
+        keys: &[Digest],
+    ) -> Result<Vec<Record<'_>>, Unreadable> {
+        let input = &self.inputs[part.input as usize];
+        // A field is looked for in the record as it is.
+        let is_field = |by: &GroupBy| matches!(by, GroupBy::Field(_));
+        if keys.is_empty() || self.group_by.iter().any(is_field) {
+            return Ok(vec![input.read(part)?]);
+        }
+        let mut shared = self.shared.borrow_mut();
+        if !shared.has(part) {
+            shared.make_room(part);
+            let record = input.read(part)?;
+            match kind.format().apart(record.value) {
+                Ok(parts) => shared.keep(part, parts, record.changes),
+                Err(value) => return Ok(vec![Record { value, ..record }]),
+            }
+        }
+        let (values, changes) = shared.of(part, keys);
+        let records = values.into_iter().map(|value| Record {
+            value,
+            changes: changes.to_vec(),
+            input,
+            part,
+        });
+        Ok(records.collect())
     }
 
     fn mapped(&self, runs: Vec<ForeignRun>, records: &[Record<'_>]) -> Vec<Result<Mapped, Lost>> {

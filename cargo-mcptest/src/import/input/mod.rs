@@ -15,9 +15,9 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use mcptest_session::json::{identifier, list};
 use serde_json::Value;
 
-use super::json::{identifier, list};
 pub(super) use literal::prefix as script_literal;
 pub(super) use mcptest_session::lossless::{Change, Parsed, parse};
 pub(super) use names::{NamedFile, named};
@@ -282,8 +282,23 @@ impl Input {
 }
 
 impl RecordPlace {
+    #[cfg(test)]
+    pub(super) fn of(number: u32, length: u32) -> Self {
+        Self {
+            input: 0,
+            number,
+            start: 0,
+            length,
+        }
+    }
+
     pub(super) fn number(self) -> u32 {
         self.number
+    }
+
+    /// How many bytes the record has.
+    pub(super) fn bytes(self) -> u64 {
+        self.length.into()
     }
 }
 

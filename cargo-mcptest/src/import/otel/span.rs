@@ -72,23 +72,41 @@ impl Log {
     }
 }
 
+/// The lists of resources in an export, and those of what wrote spans in a resource.
+pub(super) const LISTS: [&str; 3] = ["resourceSpans", "resourceLogs", "batches"];
+pub(super) const SCOPES: [&str; 2] = ["scopeSpans", "instrumentationLibrarySpans"];
+
+/// The name of the service that a resource is.
+pub(super) fn service(resource: &Value) -> Option<String> {
+    let about = attributes(&resource["resource"]["attributes"]);
+    about.get("service.name")?.as_str().map(str::to_owned)
+}
+
+/// The instrumentation that wrote spans.
+pub(super) fn scope_name(scope: &Value) -> Option<String> {
+    let about = ["scope", "instrumentationLibrary"];
+    about.iter().find_map(|key| named(&scope[*key], "name"))
+}
+
+/// The trace that a span or a log record is of.
+pub(super) fn trace(item: &Value) -> Option<String> {
+    identifier(item, "traceId")
+}
+
 /// The spans and log records of an export, or of a resource's part of one.
 pub(super) fn of(value: &Value) -> (Vec<OtelSpan>, Vec<Log>) {
     let (mut spans, mut logs) = (Vec::new(), Vec::new());
-    let lists = ["resourceSpans", "resourceLogs", "batches"];
     let printed = console::export(value);
     let value = printed.as_ref().unwrap_or(value);
-    let mut resources: Vec<&Value> = lists.iter().flat_map(|key| list(value, key)).collect();
+    let mut resources: Vec<&Value> = LISTS.iter().flat_map(|key| list(value, key)).collect();
     resources.push(value);
     for resource in resources {
-        let about = attributes(&resource["resource"]["attributes"]);
-        let service = about.get("service.name").and_then(Value::as_str);
-        for key in ["scopeSpans", "instrumentationLibrarySpans"] {
+        let service = service(resource);
+        for key in SCOPES {
             for scope in list(resource, key) {
-                let about = ["scope", "instrumentationLibrary"];
-                let name = about.iter().find_map(|key| named(&scope[*key], "name"));
+                let name = scope_name(scope);
                 let read = list(scope, "spans").iter();
-                spans.extend(read.filter_map(|it| span(it, service, name.as_deref())));
+                spans.extend(read.filter_map(|it| span(it, service.as_deref(), name.as_deref())));
             }
         }
         for scope in list(resource, "scopeLogs") {
