@@ -8,7 +8,7 @@
 //! - `shared`: records that are of several runs;
 //! - `nesting`, `waiting`, `distinct`: what several formats look things up in;
 //! - `cassette`: the one place that makes a recording of a run; `scores`: what judges thought of it;
-//! - `plan`, `names`, `neighbours`, `recorded`: the first pass, which finds the runs, their agents and their order;
+//! - `plan`, `names`, `entries`, `neighbours`, `recorded`: the first pass, which finds the runs, their agents and their order;
 //! - `writing`, `redact`, `store`: the second pass, which takes secrets out and writes;
 //! - `starter`: a suite for runs that have none;
 //! - `report`, `summary`: what could not be imported, and what was.
@@ -22,6 +22,7 @@ mod codex;
 mod command;
 mod digest;
 mod distinct;
+mod entries;
 mod event;
 mod forks;
 mod format;

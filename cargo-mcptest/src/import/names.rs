@@ -7,6 +7,7 @@ use mcptest_suite::model::{Agent, Suite};
 use mcptest_suite::{cassette_slug, is_reserved, segment};
 
 use super::digest::Digest;
+use super::entries::OpenEntries;
 use super::neighbours::Neighbours;
 use super::plan::Group;
 use super::report::Reports;
@@ -55,7 +56,7 @@ pub(super) fn of(
     let mut taken = Taken::default();
     let segments = entries.iter().map(|entry| Digest::of(&[&entry.segment]));
     taken.names.extend(segments);
-    let asking = asking(entries);
+    let mut open = OpenEntries::of(entries, is_given);
     let replaces = neighbours.options.replace;
     let mut by_subject: HashMap<_, Rc<str>> = HashMap::new();
     let mut names = Vec::with_capacity(groups.len());
@@ -63,7 +64,7 @@ pub(super) fn of(
     // other's.
     let claims = groups.iter().zip(owned);
     let claims = claims.filter_map(|(group, entry)| Some(((*entry)?, &*group.model)));
-    let mut claimed: HashSet<(usize, &str)> = claims.collect();
+    claims.for_each(|(entry, model)| open.claim(entry, model));
     for (group, owned) in groups.iter().zip(owned) {
         let single = subjects.get(&*group.agent).is_none_or(|it| it.len() == 1);
         let label = truncate(&one_line(&group.label), LONGEST.1);
@@ -80,19 +81,12 @@ pub(super) fn of(
                 entry: Some(entry),
             }
         };
-        let asking = asking.get(&group.asked).map_or(&[][..], Vec::as_slice);
-        let free = |entry: usize| !claimed.contains(&(entry, &*group.model));
-        let found = || entry_of(group, &wanted, is_given, replaces, entries, asking, &free);
-        if let Some(entry) = owned.or_else(found) {
-            claimed.insert((entry, &group.model));
+        if let Some(entry) = owned.or_else(|| open.find(group, &wanted, replaces)) {
+            open.claim(entry, &group.model);
             names.push(of_entry(entry));
             continue;
         }
-        let is_alike = |entry: &Agent| {
-            let has_model = || entry.models.iter().any(|it| it.value.id == *group.model);
-            entry.name.value == wanted && has_model()
-        };
-        if entries.iter().any(is_alike) {
+        if open.has(&wanted, &group.model) {
             reports.note(&format!(
                 "`{wanted}` has another prompt in the suite, so these runs get their own agent: `--replace` replaces the \
                  recordings of `{wanted}` with them instead"
@@ -121,59 +115,6 @@ pub(super) fn of(
     names
 }
 
-/// The entry with this name, or the one that asks the same. Runs that were asked something else make an
-/// entry stale, so they are its runs only in the place of those that it has. `asking` are those that have the prompts of
-/// the group, `free` those that no other group has.
-fn entry_of(
-    group: &Group,
-    wanted: &str,
-    is_given: bool,
-    replaces: bool,
-    entries: &[Agent],
-    asking: &[usize],
-    free: &dyn Fn(usize) -> bool,
-) -> Option<usize> {
-    let has_model = |entry: &Agent| entry.models.iter().any(|it| it.value.id == *group.model);
-    // A name that was taken got a number.
-    let named = |entry: &Agent| {
-        let rest = entry.name.value.strip_prefix(wanted);
-        rest.is_some_and(|rest| {
-            let number = rest.strip_prefix(' ');
-            rest.is_empty() || number.is_some_and(|number| number.parse::<u32>().is_ok())
-        })
-    };
-    let may_be = |entry: &Agent| may_have(entry, group, is_given);
-    let of_asking = |is_it: &dyn Fn(&Agent) -> bool| {
-        let mut asking = asking.iter().copied().filter(|index| free(*index));
-        asking.find(|index| is_it(&entries[*index]))
-    };
-    let of_all = |is_it: &dyn Fn(&Agent) -> bool| {
-        let mut all = (0..entries.len()).filter(|index| free(*index));
-        all.find(|index| has_model(&entries[*index]) && is_it(&entries[*index]))
-    };
-    of_asking(&named)
-        .or_else(|| of_all(&|entry| (group.by_task || replaces) && entry.name.value == wanted))
-        .or_else(|| of_all(&|entry| group.by_task && named(entry)))
-        .or_else(|| of_asking(&may_be))
-}
-
-/// The entries with the same prompts and a model, by what recordings of them are compared with.
-pub(super) fn asking(entries: &[Agent]) -> HashMap<Digest, Vec<usize>> {
-    let mut asking: HashMap<Digest, Vec<usize>> = HashMap::new();
-    for (index, entry) in entries.iter().enumerate() {
-        for model in &entry.models {
-            let asked = asked(entry, &model.value.id);
-            asking.entry(asked).or_default().push(index);
-        }
-    }
-    asking
-}
-
-/// Another agent that is asked the same is another agent, if the command names this one.
-pub(super) fn may_have(entry: &Agent, group: &Group, is_given: bool) -> bool {
-    !is_given || entry.name.value.starts_with(&*group.agent)
-}
-
 /// The stem of an entry's recordings of a model.
 pub(super) fn stem_of(agent: &Agent, model: &str, neighbours: &Neighbours<'_>) -> String {
     let named = agent.models.iter().find(|named| named.value.id == model);
@@ -181,18 +122,6 @@ pub(super) fn stem_of(agent: &Agent, model: &str, neighbours: &Neighbours<'_>) -
         || stem(&agent.name.value, model),
         |model| neighbours.own(agent.cassette_stems(&model.value)),
     )
-}
-
-/// Whether an entry has the prompts of a group.
-pub(super) fn asks(entry: &Agent, group: &Group) -> bool {
-    asked(entry, &group.model) == group.asked
-}
-
-/// What recordings of an entry with a model are compared with.
-fn asked(entry: &Agent, model: &str) -> Digest {
-    let system = entry.system_prompt.as_ref();
-    let system = system.map_or("", |it| it.value.as_str());
-    Digest::of(&[model, system, &entry.prompt.first().value])
 }
 
 fn stem(agent: &str, model: &str) -> String {

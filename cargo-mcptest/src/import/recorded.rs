@@ -9,9 +9,23 @@ use std::rc::Rc;
 use mcptest_suite::model::Suite;
 
 use super::digest::Digest;
-use super::names::{asking, may_have, stem_of};
+use super::entries::{asking, may_have};
+use super::names::stem_of;
 use super::neighbours::Neighbours;
 use super::plan::{Group, ImportPlan};
+
+/// The entries that have the recording of a run, by the run's identifier.
+type Recorded = HashMap<Digest, Vec<usize>>;
+
+fn with_runs(entries: &[usize], ids: impl Fn(usize) -> HashSet<Digest>) -> Recorded {
+    let mut recorded = Recorded::new();
+    for entry in entries {
+        for id in ids(*entry) {
+            recorded.entry(id).or_default().push(*entry);
+        }
+    }
+    recorded
+}
 
 /// The entry that has runs of each group, where several entries or groups are asked the same. Groups that went apart
 /// since are one again, unless they are to take the place of what is recorded.
@@ -27,23 +41,26 @@ pub(super) fn entries(
     for group in &plan.groups {
         *alike.entry(group.asked).or_default() += 1;
     }
-    let mut ids: HashMap<String, HashSet<Digest>> = HashMap::new();
+    let mut recorded: HashMap<Digest, Recorded> = HashMap::new();
     let mut firsts: HashMap<(usize, Rc<str>), usize> = HashMap::new();
     let mut owned: Vec<Option<usize>> = Vec::new();
     let mut groups: Vec<Group> = Vec::new();
     for mut group in std::mem::take(&mut plan.groups) {
         let entries = asking.get(&group.asked).map_or(&[][..], Vec::as_slice);
         let is_open = !group.by_task && entries.len() + alike[&group.asked] > 2;
-        let has = |entry: &usize| {
-            let agent = &agents[*entry];
-            let stem = stem_of(agent, &group.model, neighbours);
-            let ids = ids
-                .entry(stem)
-                .or_insert_with_key(|stem| neighbours.ids(stem));
-            let mut own = group.runs.iter().map(|run| plan.found[*run as usize].id);
-            may_have(agent, &group, is_given) && own.any(|id| ids.contains(&id))
-        };
-        let entry = entries.iter().copied().filter(|_| is_open).find(has);
+        let entry = is_open.then(|| {
+            // Groups that are asked the same have the same model.
+            let recorded = recorded.entry(group.asked);
+            let recorded = recorded.or_insert_with(|| {
+                let stem = |entry: usize| stem_of(&agents[entry], &group.model, neighbours);
+                with_runs(entries, |entry| neighbours.ids(&stem(entry)))
+            });
+            let own = group.runs.iter().map(|run| plan.found[*run as usize].id);
+            let having = own.filter_map(|id| recorded.get(&id)).flatten();
+            let may_be = |entry: &&usize| may_have(&agents[**entry], &group, is_given);
+            having.filter(may_be).min().copied()
+        });
+        let entry = entry.flatten();
         let key = entry.map(|entry| (entry, Rc::clone(&group.model)));
         match key.as_ref().and_then(|key| firsts.get(key)) {
             Some(first) if !neighbours.options.replace => {

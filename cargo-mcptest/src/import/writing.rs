@@ -13,7 +13,8 @@ use mcptest_trace::record::store::{Adding, Store, StoreError, render_line};
 use mcptest_trace::trace::{Origin, Run, parse_run};
 use serde_json::{Map, Value};
 
-use super::names::{self, Name, by_agent};
+use super::entries;
+use super::names::{Name, by_agent};
 use super::neighbours::Neighbours;
 use super::plan::{Group, ImportPlan, asked};
 use super::reading::Reading;
@@ -168,7 +169,7 @@ impl<'w> Writing<'w> {
             (false, false) => Sink::Beside(store.adding()?),
         };
         let of_suite = self.of_suite(name);
-        if of_suite.is_some_and(|agent| !names::asks(agent, group) && !group.by_task) {
+        if of_suite.is_some_and(|agent| !entries::asks(agent, group) && !group.by_task) {
             let note = format!(
                 "the suite has another prompt for `{}` than these runs: the runs are stale, and their cases fail",
                 name.agent
