@@ -1,5 +1,7 @@
 //! Paths of the command: what is imported, and what is reported.
 
+mod foreign;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -140,7 +142,7 @@ fn steps(calls: usize) -> String {
 }
 
 pub(crate) fn rows() -> Vec<Row> {
-    let rows = vec![
+    let mut rows = vec![
         Row::new("import of records", "records", 250, |records| {
             imports(
                 (0..records)
@@ -205,5 +207,6 @@ pub(crate) fn rows() -> Vec<Row> {
             Box::new(move || command(folder.path(), &["validate"]))
         }),
     ];
+    rows.extend(foreign::rows());
     rows.into_iter().map(Row::in_a_process).collect()
 }
