@@ -6,6 +6,7 @@ mod arguments;
 mod ending;
 mod entry;
 mod gate;
+mod mentions;
 mod narrative;
 mod order;
 mod plan;

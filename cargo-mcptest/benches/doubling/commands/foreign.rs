@@ -127,6 +127,26 @@ fn runs_of_tools(calls: usize) -> Box<dyn FnMut()> {
     imports(text)
 }
 
+/// A talk in which each lookup gives the identifier that the next two calls are about.
+fn lookups(calls: usize) -> Box<dyn FnMut()> {
+    let mut messages = vec![json!({ "role": "user", "content": "Do all." })];
+    for number in 0..calls {
+        let name = ["get_order", "update_order"][number % 2];
+        let arguments = json!({ "order": format!("A{:05}X", number / 2) }).to_string();
+        let call = json!({ "id": format!("c{number}"), "type": "function", "function": { "name": name, "arguments": arguments } });
+        messages.push(json!({ "role": "assistant", "content": null, "tool_calls": [call] }));
+        let found = json!({ "next": format!("A{:05}X", number / 2 + 1) }).to_string();
+        messages.push(
+            json!({ "role": "tool", "tool_call_id": format!("c{number}"), "content": found }),
+        );
+    }
+    messages.push(json!({ "role": "assistant", "content": "Done." }));
+    imports(format!(
+        "{}\n",
+        json!({ "model": "m", "messages": messages })
+    ))
+}
+
 /// A folder of files, each a talk.
 fn files(count: usize) -> Box<dyn FnMut()> {
     let folder = tempfile::tempdir().unwrap();
@@ -219,6 +239,7 @@ pub(super) fn rows() -> Vec<Row> {
             500,
             runs_of_tools,
         ),
+        Row::new("import of lookups and changes", "calls", 1_000, lookups),
         Row::new("import of a folder", "files", 500, files),
     ]
 }

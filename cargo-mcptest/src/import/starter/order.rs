@@ -1,12 +1,13 @@
 //! What comes before what an agent changes, and where its arguments come from.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use mcptest::eval::{Axes, Dependency, Order, score_trajectory_axes};
-use mcptest::trace::{ReadOnlyTools, Run, ToolCall, Turn};
+use mcptest::trace::{ReadOnlyTools, Run, ToolCall};
 use serde_json::Value;
 
 use super::gate::ProposedGate;
+use super::mentions::{Words, is_of_word, places};
 use super::text::quoted;
 
 /// The most pairs and dependencies that are written of an agent.
@@ -105,22 +106,21 @@ fn pairs(good: &[&Run], reads: &ReadOnlyTools) -> Vec<Order> {
     let Some(run) = good.first() else {
         return Vec::new();
     };
-    let mut first_calls: Vec<&str> = Vec::new();
-    for call in &run.trace.tool_calls {
-        if !first_calls.contains(&call.name.as_str()) {
-            first_calls.push(&call.name);
-        }
-    }
+    let mut known = HashSet::new();
+    let names = run.trace.tool_calls.iter().map(|call| call.name.as_str());
+    let first_calls: Vec<&str> = names.filter(|name| known.insert(*name)).collect();
+    let looked_up: Vec<ToolPairs<'_>> = good.iter().map(|run| looked_up(run, reads)).collect();
+    let together: Vec<ToolPairs<'_>> = good.iter().map(|run| asked_together(run)).collect();
+    let in_all = |all: &[ToolPairs<'_>], pair| all.iter().all(|pairs| pairs.contains(&pair));
+    let in_any = |all: &[ToolPairs<'_>], pair| all.iter().any(|pairs| pairs.contains(&pair));
     let mut pairs = Vec::new();
     for distance in 1..first_calls.len() {
         for (place, first) in first_calls.iter().enumerate() {
             let Some(second) = first_calls.get(place + distance) else {
                 break;
             };
-            let may_need = reads.reads(first) && !reads.reads(second);
-            let needs =
-                |run: &&Run| looks_up(run, first, second) && !asked_together(run, first, second);
-            if may_need && good.iter().all(needs) {
+            let pair = (*first, *second);
+            if in_all(&looked_up, pair) && !in_any(&together, pair) {
                 pairs.push(Order::new(*first, *second));
             }
         }
@@ -128,42 +128,85 @@ fn pairs(good: &[&Run], reads: &ReadOnlyTools) -> Vec<Order> {
     pairs
 }
 
-/// Whether a call of the one tool has an identifier, in its arguments or result, that a later call of the
-/// other has as an argument.
-fn looks_up(run: &Run, first: &str, second: &str) -> bool {
+/// Pairs of tools.
+type ToolPairs<'r> = HashSet<(&'r str, &'r str)>;
+
+/// The pairs of a lookup and a change of which a call of the lookup has an identifier, in its arguments or result, that a
+/// later call of the change has as an argument.
+fn looked_up<'r>(run: &'r Run, reads: &ReadOnlyTools) -> ToolPairs<'r> {
+    let calls = run.trace.tool_calls.iter().enumerate();
+    let changes = calls.filter(|(_, call)| !reads.reads(&call.name));
+    let changes: Vec<(usize, &ToolCall, Vec<Named<'_>>)> = changes
+        .map(|(place, call)| (place, call, named(call)))
+        .collect();
+    let words = changes.iter().flat_map(|(_, _, named)| named);
+    let words: Words<'_> = words.map(|named| named.word).collect();
+    let said = said(run, &words);
     let calls = run.trace.tool_calls.iter().zip(run.trace.results_by_call());
-    let mut seen = String::new();
-    for (call, result) in calls {
-        if call.name == first {
-            let result = result.map(|result| result.result.to_string());
-            seen.push_str(&format!("{} {}\n", call.args, result.unwrap_or_default()));
-        }
-        let args = call.args.as_object().into_iter().flatten();
-        let mut texts = args
-            .flat_map(|(_, value)| items(value))
-            .filter_map(Value::as_str);
-        let named = |text: &str| {
-            let whole = text.trim_start_matches('#');
-            // A summary for a colleague names what was looked up.
-            let mut words = text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-')));
-            is_identifier(whole) && seen.contains(whole)
-                || words.any(|word| {
-                    is_identifier(word) && seen.contains(word) && !said_by_user(run, word)
-                })
-        };
-        if call.name == second && texts.any(named) {
-            return true;
+    let texts = calls.map(|(call, result)| match result {
+        _ if !reads.reads(&call.name) => String::new(),
+        Some(result) => format!("{} {}", call.args, result.result),
+        None => call.args.to_string(),
+    });
+    // The first call of each lookup that has a word.
+    let mut firsts: HashMap<&str, BTreeMap<&str, usize>> = HashMap::new();
+    for (word, places) in places(&words, texts) {
+        let firsts = firsts.entry(word).or_default();
+        for place in places {
+            let lookup = &run.trace.tool_calls[place].name;
+            firsts.entry(lookup).or_insert(place);
         }
     }
-    false
+    let mut pairs = ToolPairs::new();
+    for (place, call, named) in changes {
+        let named = named
+            .iter()
+            .filter(|it| it.is_whole || !said.contains(it.word));
+        for (lookup, first) in named.filter_map(|it| firsts.get(it.word)).flatten() {
+            if *first < place {
+                pairs.insert((lookup, &call.name));
+            }
+        }
+    }
+    pairs
 }
 
-/// Whether a run asks for two tools at once, one right after the other: they may change places.
-fn asked_together(run: &Run, first: &str, second: &str) -> bool {
-    run.trace.tool_calls.windows(2).any(|calls| {
-        let names = [calls[0].name.as_str(), calls[1].name.as_str()];
-        (names == [first, second] || names == [second, first]) && of_one_step(&calls[0], &calls[1])
-    })
+/// An identifier in an argument.
+struct Named<'r> {
+    word: &'r str,
+    /// The argument is nothing else. In a longer text, such as a summary for a colleague, what the user said tells
+    /// nothing.
+    is_whole: bool,
+}
+
+fn named(call: &ToolCall) -> Vec<Named<'_>> {
+    let args = call.args.as_object().into_iter().flatten();
+    let texts = args
+        .flat_map(|(_, value)| items(value))
+        .filter_map(Value::as_str);
+    let named = texts.flat_map(|text| {
+        let whole = text.trim_start_matches('#');
+        let whole = std::iter::once(Named {
+            word: whole,
+            is_whole: true,
+        });
+        let words = text.split(|letter| !is_of_word(letter));
+        whole.chain(words.map(|word| Named {
+            word,
+            is_whole: false,
+        }))
+    });
+    named.filter(|named| is_identifier(named.word)).collect()
+}
+
+/// The tools that a run asks for at once, one right after the other: they may change places.
+fn asked_together(run: &Run) -> ToolPairs<'_> {
+    let both = run.trace.tool_calls.windows(2);
+    let both = both.filter(|calls| of_one_step(&calls[0], &calls[1]));
+    let names = both.map(|calls| (calls[0].name.as_str(), calls[1].name.as_str()));
+    names
+        .flat_map(|(one, other)| [(one, other), (other, one)])
+        .collect()
 }
 
 /// Whether the model asked for two calls in one message.
@@ -177,34 +220,71 @@ fn dependencies(good: &[&Run], reads: &ReadOnlyTools) -> Vec<Dependency> {
     let Some(run) = good.first() else {
         return Vec::new();
     };
-    let mut found: BTreeSet<(String, String, String)> = BTreeSet::new();
+    let calls = &run.trace.tool_calls;
+    let args = calls
+        .iter()
+        .flat_map(|call| call.args.as_object().into_iter().flatten());
+    let words: Words<'_> = args.flat_map(|(_, value)| identifiers(value)).collect();
+    let said: HashSet<&str> = good.iter().flat_map(|run| said(run, &words)).collect();
     let results = run.trace.results_by_call().into_iter();
     let results = results.map(|result| result.map(|it| it.result.to_string()).unwrap_or_default());
-    let results: Vec<String> = results.collect();
-    for (place, call) in run.trace.tool_calls.iter().enumerate() {
+    let places = places(&words, results);
+    let mut found: BTreeSet<(&str, &str, &str)> = BTreeSet::new();
+    let mut sources: HashMap<(&str, &str, &str), Sources> = HashMap::new();
+    for (place, call) in calls.iter().enumerate() {
         let is_lookup = reads.reads(&call.name);
         for (key, value) in call.args.as_object().into_iter().flatten() {
             let words = identifiers(value);
-            let said = |word: &&str| good.iter().any(|run| said_by_user(run, word));
-            if key.contains(['.', '[', ']']) || words.iter().any(said) {
+            if key.contains(['.', '[', ']']) || words.iter().any(|word| said.contains(word)) {
                 continue;
             }
             for word in words {
-                let earlier = run.trace.tool_calls[..place].iter().zip(&results);
-                let sources = earlier.filter(|(_, result)| result.contains(word));
-                let sources = sources.map(|(source, _)| source).enumerate();
-                let sources = sources.filter(|(nth, source)| {
-                    let counts = *nth == 0 || !is_lookup && reads.reads(&source.name);
-                    counts && source.name != call.name && !of_one_step(source, call)
-                });
-                let names = sources.map(|(_, source)| source.name.clone());
-                found.extend(names.map(|source| (source, call.name.clone(), key.clone())));
+                let having = places.get(word).map_or(&[][..], Vec::as_slice);
+                let sources = sources.entry((word, &call.name, key)).or_default();
+                for nth in sources.before(place, calls, having) {
+                    let source = calls[having[nth]].name.as_str();
+                    let counts = nth == 0 || !is_lookup && reads.reads(source);
+                    if counts && source != call.name {
+                        found.insert((source, &call.name, key));
+                    }
+                }
             }
         }
     }
     let found = found.into_iter();
     let found = found.map(|(from, to, arg)| Dependency::new(from, to).with_arg(arg));
     found.collect()
+}
+
+/// The results that have a word, as the calls of a tool with this word in an argument see them one after another: each
+/// result is looked at once.
+#[derive(Default)]
+struct Sources {
+    /// How many results were before the last call.
+    seen: usize,
+    /// Those of them that the model asked for together with the call.
+    together: Vec<usize>,
+}
+
+impl Sources {
+    /// Which of the results were there before a call, and were not before the last one. What is asked for in one message
+    /// with the call is there before a call of the next message.
+    fn before(&mut self, place: usize, calls: &[ToolCall], having: &[usize]) -> Vec<usize> {
+        let is_together = |nth: &usize| of_one_step(&calls[having[*nth]], &calls[place]);
+        let later = having[self.seen..].partition_point(|having| *having < place);
+        let new = self.seen..self.seen + later;
+        self.seen += later;
+        // Those that wait are of one message.
+        let waits = self.together.first().is_some_and(is_together);
+        let waiting = if waits {
+            Vec::new()
+        } else {
+            std::mem::take(&mut self.together)
+        };
+        let (together, apart): (Vec<usize>, Vec<usize>) = new.partition(is_together);
+        self.together.extend(together);
+        waiting.into_iter().chain(apart).collect()
+    }
 }
 
 /// The identifiers that an argument is, one or a list of them.
@@ -227,13 +307,18 @@ fn is_identifier(word: &str) -> bool {
     word.len() >= 4
         && word.contains(|c: char| c.is_ascii_digit())
         && (!word.contains('-') || word.contains(char::is_alphabetic))
-        && word
-            .chars()
-            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
+        && word.chars().all(is_of_word)
 }
 
-fn said_by_user(run: &Run, word: &str) -> bool {
-    let mut turns = run.trace.conversation.turns.iter();
-    let says = |turn: &Turn| turn.role == "user" && turn.content.contains(word);
-    run.user_prompt.contains(word) || turns.any(says)
+/// Which of some words the user says.
+fn said<'w>(run: &Run, words: &Words<'w>) -> HashSet<&'w str> {
+    let turns = run.trace.conversation.turns.iter();
+    let user = turns.filter(|turn| turn.role == "user");
+    let texts = user
+        .map(|turn| turn.content.as_str())
+        .chain([run.user_prompt.as_str()]);
+    texts.flat_map(|text| words.within(text)).collect()
 }
+
+#[cfg(test)]
+mod tests;
