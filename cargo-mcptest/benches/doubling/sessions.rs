@@ -183,6 +183,11 @@ fn offered(tools: usize) -> (Value, (String, String)) {
 }
 
 pub(crate) fn rows() -> Vec<Row> {
+    [talks(), servers(), changes()].concat()
+}
+
+/// Questions asked often, and long talks.
+fn talks() -> Vec<Row> {
     vec![
         Row::new(
             "one question asked often is played",
@@ -239,6 +244,12 @@ pub(crate) fn rows() -> Vec<Row> {
             let (cassette, request) = offered(tools);
             Box::new(move || ask(&player(&cassette), std::slice::from_ref(&request)))
         }),
+    ]
+}
+
+/// What differs from the recording.
+fn changes() -> Vec<Row> {
+    vec![
         Row::new("calls with fractions are played", "calls", 250, |calls| {
             at_played_server(calls, |index| {
                 let args = json!({ "order": index, "price": 0.5 });
@@ -279,6 +290,12 @@ pub(crate) fn rows() -> Vec<Row> {
                 Box::new(move || ask(&player(&cassette), &requests))
             },
         ),
+    ]
+}
+
+/// What went by at MCP servers.
+fn servers() -> Vec<Row> {
+    vec![
         Row::new(
             "equal calls at a server are written",
             "calls",

@@ -39,10 +39,10 @@ impl Forks {
         number: u32,
         id: &str,
         recording: &Value,
-        records: impl Iterator<Item = &'r Value> + Clone,
+        mut records: impl Iterator<Item = &'r Value> + Clone,
     ) {
         let answer = records.clone().find_map(|it| text(&it["message"], "id"));
-        let first = answer.or_else(|| records.clone().find_map(|record| text(record, "uuid")));
+        let first = answer.or_else(|| records.find_map(|record| text(record, "uuid")));
         let turns = recording["trace"]["conversation"]["turns"].as_array();
         let mut state = Digest::of(&["turns", first.unwrap_or_default()]);
         let mut beginnings = Vec::new();

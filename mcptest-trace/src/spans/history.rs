@@ -52,13 +52,35 @@ pub fn is_new(known: &[String], answer: &[String], sent: &[String]) -> Vec<bool>
 
 /// The longest end of what is known that was sent: how long it is, and where it ends there.
 fn ending(known: &[&String], sent: &[String]) -> (usize, usize) {
-    let ends = 0..=sent.len();
-    let length = |end: usize| {
-        let both = known.iter().rev().zip(sent[..end].iter().rev());
-        both.take_while(|(known, sent)| **known == *sent).count()
-    };
-    let lengths = ends.map(|end| (length(end), end));
+    // Backwards, an end of the one at an end of the other is a beginning that both share.
+    let back = known.iter().rev().map(|part| Some(part.as_str()));
+    let sent_back = sent.iter().rev().map(|part| Some(part.as_str()));
+    let both: Vec<Option<&str>> = back.chain([None]).chain(sent_back).collect();
+    let shared = beginnings(&both);
+    let lengths = shared.into_iter().skip(known.len() + 1);
+    let lengths = lengths.zip((1..=sent.len()).rev());
     lengths.max().unwrap_or_default()
+}
+
+/// For each place of a list, how many parts from there on are those with which the list begins (the Z function).
+fn beginnings<T: PartialEq>(all: &[T]) -> Vec<usize> {
+    let mut lengths = vec![0; all.len()];
+    // The stretch that is known to be a beginning and ends last.
+    let (mut from, mut to) = (0, 0);
+    for place in 1..all.len() {
+        let known = if place < to {
+            lengths[place - from].min(to - place)
+        } else {
+            0
+        };
+        let rest = all[known..].iter().zip(&all[place + known..]);
+        let length = known + rest.take_while(|(one, other)| one == other).count();
+        lengths[place] = length;
+        if place + length > to {
+            (from, to) = (place, place + length);
+        }
+    }
+    lengths
 }
 
 /// Whether a part is a call or a result with an identifier.
@@ -69,6 +91,8 @@ fn is_identified(part: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     /// Parts as words; those in capitals have an identifier.
@@ -123,5 +147,20 @@ mod tests {
     fn an_identifier_that_repeats_is_new_where_it_follows_the_answer() {
         assert_eq!(new("go A one", "A", "go A one A two"), "two");
         assert_eq!(new("go A R more", "A", "more A R"), "R");
+    }
+
+    proptest! {
+        #[test]
+        fn the_longest_end_is_the_one_that_a_look_at_all_finds(
+            known in proptest::collection::vec("[ab]", 0..8), sent in proptest::collection::vec("[ab]", 0..10),
+        ) {
+            let known: Vec<&String> = known.iter().collect();
+            let length = |end: usize| {
+                let both = known.iter().rev().zip(sent[..end].iter().rev());
+                both.take_while(|(known, sent)| **known == *sent).count()
+            };
+            let plain = (0..=sent.len()).map(|end| (length(end), end)).max();
+            prop_assert_eq!(Some(ending(&known, &sent)), plain);
+        }
     }
 }
