@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 
 use mcptest_suite::model::{Segment, Target};
 use mcptest_suite::read::read_target;
-use mcptest_suite::{Diagnostic, Node, escape_line};
+use mcptest_suite::{Diagnostic, Node};
+use mcptest_trace::text::escape_stored_line;
 use serde_json::{Value, json};
 
 use super::block::Block;
@@ -234,8 +235,8 @@ fn outline(index: usize, envelope: &Value, gate: &Snapshot) -> String {
         lines.push(format!(
             "  {}. {}{}{outcome}",
             number + 1,
-            escape_line(&server),
-            escape_line(&call.name)
+            escape_stored_line(&server),
+            escape_stored_line(&call.name)
         ));
         match &*call.args {
             Value::Object(args) => {
@@ -244,13 +245,16 @@ fn outline(index: usize, envelope: &Value, gate: &Snapshot) -> String {
                 lines.extend(args.into_iter().map(|(name, value)| {
                     format!(
                         "       {}: {}",
-                        escape_line(name),
-                        escape_line(&canonical_json(value))
+                        escape_stored_line(name),
+                        escape_stored_line(&canonical_json(value))
                     )
                 }));
             }
             Value::Null => {}
-            other => lines.push(format!("       {}", escape_line(&canonical_json(other)))),
+            other => lines.push(format!(
+                "       {}",
+                escape_stored_line(&canonical_json(other))
+            )),
         }
     }
     if is_blank(envelope.get("tool_calls")) {
@@ -264,14 +268,14 @@ fn outline(index: usize, envelope: &Value, gate: &Snapshot) -> String {
     } else {
         stop.map_or("not recorded", |stop| stop.as_str())
     };
-    lines.push(format!("  stopped: {}", escape_line(stop)));
+    lines.push(format!("  stopped: {}", escape_stored_line(stop)));
     if gate.final_response {
         match envelope.get("final_response").and_then(Value::as_str) {
             Some(text) => {
                 lines.push("  final response:".to_owned());
                 lines.extend(
                     text.lines()
-                        .map(|line| format!("    {}", escape_line(line))),
+                        .map(|line| format!("    {}", escape_stored_line(line))),
                 );
             }
             None => lines.push("  no final response".to_owned()),
@@ -302,6 +306,21 @@ mod tests {
             ..Snapshot::default()
         };
         outline(0, &envelope, &gate)
+    }
+
+    #[test]
+    fn accepted_snapshots_stay_equal_whatever_messages_escape() {
+        let envelope = json!({
+            "tool_calls": [{ "name": "a\u{e000}", "args": { "c": "x\u{fffc}y\u{ad}" } }],
+            "conversation": { "stop_reason": "completed" },
+        });
+        let gate = Snapshot {
+            redact: Vec::new(),
+            ..Snapshot::default()
+        };
+        let text = outline(0, &envelope, &gate);
+        assert!(text.contains("1. a\u{e000}"), "{text}");
+        assert!(text.contains("c: \"x\u{fffc}y\\u{ad}\""), "{text}");
     }
 
     #[test]

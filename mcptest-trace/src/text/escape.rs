@@ -25,6 +25,19 @@ pub fn escape_line(text: &str) -> Cow<'_, str> {
     escape_where(text, |character| is_hostile(character) || character == '\t')
 }
 
+/// As [`escape_line`], for what is stored and compared later: the set of characters that it escapes stays the
+/// same, so that a file of an earlier version is still equal.
+///
+/// ```
+/// assert_eq!(mcptest_trace::text::escape_stored_line("a\u{ad}\u{e000}"), "a\\u{ad}\u{e000}");
+/// ```
+#[must_use]
+pub fn escape_stored_line(text: &str) -> Cow<'_, str> {
+    escape_where(text, |character| {
+        is_escaped_in_files(character) || character == '\t'
+    })
+}
+
 fn escape_where(text: &str, escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&escaped) {
         return Cow::Borrowed(text);
@@ -46,10 +59,24 @@ fn escape_where(text: &str, escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Control characters (but the tab), and the characters that reorder or hide text, or look like a space and
-/// are none.
+/// Control characters (but the tab), and the characters that reorder or hide text, look like a space and
+/// are none, or have no look that a font knows.
 #[must_use]
 pub fn is_hostile(character: char) -> bool {
+    is_escaped_in_files(character)
+        || matches!(character,
+            // Private use, and what is no character.
+            '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}' | '\u{fdd0}'..='\u{fdef}'
+            // Annotations, and what stands for an object.
+            | '\u{fff0}'..='\u{fffc}' | '\u{fffe}' | '\u{ffff}'
+            // Formats of shorthand, hieroglyphs and music.
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{13430}'..='\u{1343f}' | '\u{1d173}'..='\u{1d17a}'
+            // Kept free for more characters that are not seen.
+            | '\u{e0080}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}')
+}
+
+/// What [`escape_stored_line`] escapes, but the tab: never more and never less.
+fn is_escaped_in_files(character: char) -> bool {
     (character.is_control() && character != '\t')
         || (character.is_whitespace() && !character.is_ascii())
         || matches!(character,
@@ -74,6 +101,35 @@ mod tests {
         assert_eq!(
             escape(text),
             r"a\u{a0}b\u{202f}c\u{2003}d\u{3000}e\u{ad}f g"
+        );
+    }
+
+    #[test]
+    fn what_has_no_look_is_shown() {
+        for character in [
+            '\u{e000}',
+            '\u{f8ff}',
+            '\u{fff9}',
+            '\u{fffc}',
+            '\u{1d173}',
+            '\u{10fffd}',
+        ] {
+            assert!(is_hostile(character), "{character:?}");
+            assert!(escape_line(&format!("a{character}b")).is_ascii());
+        }
+        // Emoji, marks that choose a form, and the sign for a character that was lost.
+        assert_eq!(
+            escape("\u{2764}\u{fe0f}\u{fffd}"),
+            "\u{2764}\u{fe0f}\u{fffd}"
+        );
+    }
+
+    #[test]
+    fn what_is_stored_is_escaped_as_it_always_was() {
+        let text = "a\u{a0}\u{ad}\t\u{e000}\u{fffc}\u{1d173}";
+        assert_eq!(
+            escape_stored_line(text),
+            "a\\u{a0}\\u{ad}\\t\u{e000}\u{fffc}\u{1d173}"
         );
     }
 

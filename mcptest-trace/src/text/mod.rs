@@ -15,7 +15,7 @@ pub use blocks::{MarkdownBlock, joined};
 pub use columns::{COLUMNS, ended, filled, fitted, width, wrapped};
 pub use counted::counted;
 pub(crate) use cut::cut;
-pub use escape::{escape, escape_line, is_hostile};
+pub use escape::{escape, escape_line, escape_stored_line, is_hostile};
 pub use markdown::{escape_markdown, escape_markdown_but_code};
 pub use slug::slug;
 pub use suggest::{misspelt, nearest, quoted_list};

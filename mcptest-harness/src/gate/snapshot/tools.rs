@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mcptest_suite::escape_line;
+use mcptest_trace::text::escape_stored_line;
 use serde_json::{Value, json};
 
 use crate::text::numbers;
@@ -100,7 +100,7 @@ impl OfferedTools {
                 (head, says || line.contains(['(', '#']))
             }
         };
-        let head = escape_line(&head).into_owned();
+        let head = escape_stored_line(&head).into_owned();
         if !known {
             self.names_alone.insert(format!("`{head}`"));
         }
@@ -113,9 +113,9 @@ impl OfferedTools {
                 Value::String(said) => said.clone(),
                 value => pretty_json(value),
             };
-            text += &format!("  {}:\n", escape_line(key));
+            text += &format!("  {}:\n", escape_stored_line(key));
             for line in said.lines() {
-                text += &format!("    {}\n", escape_line(line));
+                text += &format!("    {}\n", escape_stored_line(line));
             }
         }
         text
