@@ -7,6 +7,7 @@ use std::ops::Range;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
+use crate::text::tell_apart;
 use crate::{Source, Span, escape_line};
 use mcptest_trace::text::{counted, is_hostile};
 
@@ -92,6 +93,26 @@ impl Diagnostic {
         self
     }
 
+    /// Everything that is said of the problem, to be changed in place.
+    #[doc(hidden)]
+    pub fn texts_mut(&mut self) -> Vec<&mut String> {
+        let labels = self.primary.iter_mut().chain(&mut self.secondary);
+        let labels = labels.map(|label| &mut label.text);
+        let texts = std::iter::once(&mut self.message).chain(labels);
+        texts
+            .chain(&mut self.notes)
+            .chain(&mut self.helps)
+            .collect()
+    }
+
+    /// The same, with words told apart that look the same.
+    fn told_apart(&self) -> Self {
+        let mut told = self.clone();
+        let notes = tell_apart(told.texts_mut());
+        told.notes.extend(notes);
+        told
+    }
+
     /// Draws the problem as rustc would.
     ///
     /// ```
@@ -112,6 +133,10 @@ impl Diagnostic {
     /// ```
     #[must_use]
     pub fn render(&self, source: &Source, style: Style) -> String {
+        self.told_apart().draw(source, style)
+    }
+
+    fn draw(&self, source: &Source, style: Style) -> String {
         let path = escape_line(source.shown()).into_owned();
         let message = escape_line(&self.message);
         let title = Level::ERROR.primary_title(&*message);
@@ -332,6 +357,18 @@ mod tests {
                 .render(&source, style);
             assert!(!drawn.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{drawn}");
         }
+    }
+
+    #[test]
+    fn names_that_look_the_same_are_told_apart() {
+        let source = Source::new("a", "a.yml", "tool: p\u{430}ypal\n");
+        let drawn = Diagnostic::at(Span::new(6, 13), "unknown tool `p\u{430}ypal`")
+            .help("did you mean `paypal`?")
+            .render(&source, Style::Plain);
+        assert_eq!(
+            drawn,
+            "error: unknown tool `p\\u{430}ypal`\n --> a.yml:1:7\n  |\n1 | tool: p\u{430}ypal\n  |       ^^^^^^\n  |\n  = note: `p\\u{430}ypal` and `paypal` look the same, but they differ in look-alike characters\n  = help: did you mean `paypal`?"
+        );
     }
 
     #[test]

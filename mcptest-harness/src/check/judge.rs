@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::compile::as_number;
 use super::resolve::leads_to_scores;
 use super::{Check, Unresolved, resolve};
-use crate::text::normalised;
+use crate::text::{TextForm, normalised};
 
 /// What a target led to.
 #[derive(Debug, Clone)]
@@ -110,11 +110,11 @@ impl Check {
         named.unwrap_or(&self.target.text)
     }
 
-    /// Whether it holds of a value of which it does not once all texts are normalised alike.
-    pub(crate) fn holds_normalised(&self, value: &Value) -> bool {
+    /// Whether it holds of a value of which it does not, once all texts are written in one of these forms.
+    pub(crate) fn holds_in(&self, value: &Value, forms: &[TextForm]) -> bool {
         self.matcher.compares_letters()
-            && [true, false].into_iter().any(|as_composed| {
-                let other = normalised(value, as_composed);
+            && forms.iter().any(|form| {
+                let other = normalised(value, *form);
                 // A matcher of letters has no snapshot.
                 let verdict = self.matcher.judge(&other, &|_, _| Ok(()));
                 other != *value && matches!(verdict, MatcherVerdict::Holds)

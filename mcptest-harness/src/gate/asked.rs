@@ -21,8 +21,9 @@ use super::trajectory::Plan;
 use super::{Breach, Criterion, Input, Judgement, RunVerdict};
 use crate::check::{Check, Compiler};
 use crate::energy::Analysis;
-use crate::eval::{Fault, FaultPlan, GoldenPath, NarrativeOptions, PlaybackOptions};
+use crate::eval::{Fault, FaultPlan, GoldenPath, NarrativeOptions, PlaybackOptions, ToolPattern};
 use crate::render::Evidence;
+use crate::text::looking_alike;
 use crate::trace::Run;
 
 /// A gate of an agent, ready to judge.
@@ -81,6 +82,10 @@ impl ReadGate {
             let failure = judgement.failure.get_or_insert_default();
             failure.findings.splice(..0, unknown);
         }
+        if let Some(failure) = &mut judgement.failure {
+            let gates = self.with_counted(input.gates);
+            failure.tell_names(gates.flat_map(|gate| gate.alike_tools(input)).collect());
+        }
         judgement
     }
 
@@ -135,6 +140,22 @@ impl ReadGate {
         }
         let tools = input.known_tools();
         UnknownTools::of((self.kind, self.span), named, &patterns, tools)
+    }
+
+    /// What to say of each tool that it names, if it looks like a tool of the recordings that has another name.
+    fn alike_tools(&self, input: &Input<'_>) -> Vec<(String, String)> {
+        let (mut named, patterns) = (self.gate.tools(), self.gate.tool_patterns());
+        named.extend(patterns.iter().map(ToolPattern::as_str));
+        if named.is_empty() {
+            return Vec::new();
+        }
+        let pairs = looking_alike(named, input.known_tools().names());
+        let kind = self.kind.name();
+        let told = pairs.into_iter().map(|(named, known)| {
+            let line = format!("`{kind}` names `{named}`, and the recordings have `{known}`");
+            (named.to_owned(), line)
+        });
+        told.collect()
     }
 
     /// The gate, and those whose verdicts on runs it counts.

@@ -12,7 +12,7 @@ use super::scores::value_at;
 use super::some_runs::{runs_note, scope};
 use crate::check::{Check, CheckOutcome, Found, Mismatch, Snapshots};
 use crate::render::{Diff, Evidence, Finding};
-use crate::text::{dollars, numbers, short_json, unseen_in};
+use crate::text::{TextForm, dollars, numbers, short_json, unseen_in};
 use crate::trace::{PathKeys, Run};
 
 /// How many different things are shown of the runs that break something.
@@ -272,9 +272,14 @@ fn unseen_difference(check: &Check, value: &Value) -> Option<String> {
     if let Some(expected) = check.matcher.exact() {
         return unseen_in(["expected", "found"], [expected, value]);
     }
-    check.holds_normalised(value).then(|| {
-        "the assertion would hold if both texts had the same Unicode normalisation: one text writes a letter with its mark as one character, the other as two (`\\u{fc}`, `u\\u{308}`)".to_owned()
-    })
+    let why = if check.holds_in(value, &[TextForm::Composed, TextForm::Decomposed]) {
+        "both texts had the same Unicode normalisation: one text writes a letter with its mark as one character, the other as two (`\\u{fc}`, `u\\u{308}`)"
+    } else if check.holds_in(value, &[TextForm::Plain]) {
+        "the recorded text had plain characters: some of its characters are invisible, or look like others"
+    } else {
+        return None;
+    };
+    Some(format!("the assertion would hold if {why}"))
 }
 
 /// Two texts that are not short are shown as a diff.

@@ -10,7 +10,7 @@ use super::table::GateEntry;
 use super::{Breach, EachRun, Input, Options, RunScore, Threshold};
 use crate::eval::{GoldenPath, GoldenPathReport, score_golden_path};
 use crate::render::Evidence;
-use crate::text::{truncate, truncate_lines};
+use crate::text::{truncate, truncate_lines, unquoted};
 use crate::trace::Run;
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<GoldenPath>();
@@ -69,8 +69,9 @@ impl EachRun for GoldenPath {
     }
 
     fn explain(&self, _input: &Input<'_>, run: &Run, report: &GoldenPathReport) -> Vec<Evidence> {
+        let path: Vec<_> = self.calls.iter().map(|name| unquoted(name)).collect();
         let mut lines = vec![
-            format!("golden path: {}", truncate(&self.calls.join(" → "), 200)),
+            format!("golden path: {}", truncate(&path.join(" → "), 200)),
             "recorded:".to_owned(),
         ];
         let marks = [
@@ -87,7 +88,7 @@ impl EachRun for GoldenPath {
             } else {
                 format!("   <- {}", marks.join(", "))
             };
-            lines.push(format!("{index:>4}  {}{mark}", call.name));
+            lines.push(format!("{index:>4}  {}{mark}", unquoted(&call.name)));
         }
         lines.push(format!(
             "extra_steps {}, backtracks {}, repeated_tools {}; penalty {:.2}",

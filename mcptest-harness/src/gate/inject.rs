@@ -1,6 +1,6 @@
 //! An agent's `inject:`: every fault that it names fired, where no `recovery` gate says so.
 
-use super::recovery::{Recovery, not_exercised, silent_faults};
+use super::recovery::{Recovery, alike_targets, not_exercised, silent_faults};
 use super::{Criterion, Input, Judgement, findings};
 use crate::eval::{RecoveryReport, judge_recovery};
 use mcptest_suite::model::GateKind;
@@ -27,7 +27,9 @@ impl Criterion for Inject {
         if recovery.is_none() {
             let runs = input.runs.iter().zip(&reports).enumerate();
             unmet.extend(runs.filter_map(|(index, (run, report))| {
-                Some(not_exercised(report, run, false, "")?.in_run(index))
+                let mut breach = not_exercised(report, run, false, "")?.in_run(index);
+                breach.details = alike_targets(&plan, run);
+                Some(breach)
             }));
         }
         if unmet.is_empty() {

@@ -10,7 +10,7 @@ use super::table::GateEntry;
 use super::{Breach, Cause, Counts, EachRun, Input, Options, RunScore, Threshold, wide};
 use crate::eval::{Fault, FaultPlan, RecoveryReport, judge_recovery, never_fired};
 use crate::render::Evidence;
-use crate::text::{thousands, truncate_lines};
+use crate::text::{looking_alike, thousands, truncate_lines};
 use crate::trace::Run;
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Recovery>();
@@ -196,6 +196,17 @@ pub(super) fn not_exercised(
         return None;
     };
     Some(Breach::new(Cause::Gate(asks), &found))
+}
+
+/// The tools of faults that look like a tool that a run calls, which has another name, a line each.
+pub(super) fn alike_targets(plan: &FaultPlan, run: &Run) -> Vec<String> {
+    let called = run.trace.tool_calls.iter().map(|call| call.name.as_str());
+    let targets = plan.faults.iter().filter_map(|fault| fault.tool.as_deref());
+    let pairs = looking_alike(targets, called).into_iter();
+    let lines = pairs.map(|(target, name)| {
+        format!("a fault is for the tool `{target}`, and the run calls `{name}`")
+    });
+    lines.collect()
 }
 
 /// The faults of a plan that hit no call of any run, each by name. `unless`: what allows it.

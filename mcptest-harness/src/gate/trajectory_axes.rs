@@ -3,15 +3,16 @@
 use mcptest_suite::model::Segment;
 use mcptest_suite::read::read_target;
 use mcptest_suite::{Diagnostic, Node, Span};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::block::Block;
 use super::form::{Each, Own};
 use super::key::{Key, Keyed, Role};
 use super::table::GateEntry;
 use super::{Breach, EachRun, Input, Options, RunScore, Threshold};
-use crate::eval::{Axes, AxesReport, Dependency, Order, score_trajectory_axes};
+use crate::eval::{Axes, AxesReport, Axis, BrokenEdge, Dependency, Order, score_trajectory_axes};
 use crate::render::Evidence;
+use crate::text::{part_that_looks_like, short_json, unquoted};
 use crate::trace::Run;
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Axes>();
@@ -200,16 +201,64 @@ impl EachRun for Axes {
         let mut lines: Vec<String> = report
             .broken
             .iter()
-            .map(|edge| format!("- {}", edge.reason))
+            .flat_map(|edge| {
+                let source = look_alike_source(self, run, edge);
+                std::iter::once(format!("- {}", edge.reason)).chain(source)
+            })
             .collect();
         let calls = run.trace.tool_calls.iter().enumerate();
         let first = calls
-            .map(|(index, call)| format!("{index} {}", call.name))
+            .map(|(index, call)| format!("{index} {}", unquoted(&call.name)))
             .collect::<Vec<_>>();
         lines.push(format!(
             "calls: {}",
             crate::text::truncate(&first.join(", "), 400)
         ));
         vec![Evidence::Text(lines.join("\n"))]
+    }
+}
+
+/// The part of an earlier result that looks like an argument without a source, and is not equal to it.
+fn look_alike_source(axes: &Axes, run: &Run, edge: &BrokenEdge) -> Option<String> {
+    let is_dependency = edge.axis == Axis::Dependencies;
+    let wanted = axes
+        .dependencies
+        .get(edge.index)
+        .filter(|_| is_dependency)?;
+    let (path, consumer) = (wanted.arg.as_deref()?, edge.second_call?);
+    let calls = &run.trace.tool_calls;
+    let args = &calls[consumer].args;
+    let nested = || {
+        path.split('.')
+            .try_fold(&**args, |value, key| value.get(key))
+    };
+    let arguments = texts(args.get(path).or_else(nested)?);
+    let by_call = run.trace.results_by_call();
+    let earlier = calls[..consumer].iter().zip(by_call).enumerate();
+    let earlier = earlier.filter(|(_, (call, _))| call.name == wanted.producer);
+    let results = earlier.filter_map(|(at, (_, result))| Some((at, &result?.result)));
+    let results: Vec<_> = results
+        .flat_map(|(at, result)| texts(result).into_iter().map(move |text| (at, text)))
+        .collect();
+    let missing = |argument: &&str| !results.iter().any(|(_, text)| text.contains(*argument));
+    arguments.into_iter().filter(missing).find_map(|argument| {
+        let mut results = results.iter();
+        results.find_map(|(at, text)| {
+            let part = short_json(&part_that_looks_like(argument, text)?.into());
+            Some(format!(
+                "  the result of `tool_calls[{at}]` has {part}, which looks like {}",
+                short_json(&argument.into())
+            ))
+        })
+    })
+}
+
+/// Every text of a value but its keys.
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().flat_map(texts).collect(),
+        Value::Object(map) => map.values().flat_map(texts).collect(),
+        _ => Vec::new(),
     }
 }

@@ -40,6 +40,14 @@ pub(crate) fn judge(
 
 /// Judges a case.
 pub(crate) fn verdict(suite: &LoadedSuite, case: &Case, context: &Context) -> CaseVerdict {
+    let mut verdict = judged(suite, case, context);
+    if let Came::Fails(failure) = verdict.came {
+        verdict.came = Came::Fails(failure.told_apart());
+    }
+    verdict
+}
+
+fn judged(suite: &LoadedSuite, case: &Case, context: &Context) -> CaseVerdict {
     match case.kind {
         CaseKind::Agent(subject) => judge_agent(suite, subject, context),
         CaseKind::Gate(subject, kind) => match suite.recorded(subject) {

@@ -17,6 +17,7 @@ use super::playing::Driver;
 use super::tags::{self, Selection};
 use crate::gate::{Input, Player};
 use crate::record::RecordCommand;
+use crate::render::Evidence;
 use crate::result::CaseResult;
 
 pub use super::agent_test::{AgentTest, Ask};
@@ -264,8 +265,8 @@ impl PackageCase<'_> {
             player: player.as_ref().map(|player| player as &dyn Player),
             ..self.suite.input(subject, recorded, &snapshots)
         };
-        let evidence = gate.explain(&input).into_iter();
-        evidence.map(|evidence| evidence.plain()).collect()
+        let evidence = Evidence::told_apart(gate.explain(&input));
+        evidence.iter().map(Evidence::plain).collect()
     }
 
     fn context(&self) -> Context {

@@ -6,6 +6,7 @@ mod expect;
 mod expected_calls;
 mod faults;
 mod limits;
+mod look_alike;
 mod money;
 mod narrative;
 mod offered_tools;

@@ -1,9 +1,9 @@
 //! Two texts against each other.
 
 use mcptest_suite::{Style, escape_line};
-use similar::{ChangeTag, TextDiff};
+use similar::{ChangeTag, DiffOp, TextDiff};
 
-use crate::text::{spell, truncate, unseen};
+use crate::text::{tell_apart, tell_both_apart, truncate, unseen};
 
 /// Lines around a change.
 const CONTEXT: usize = 3;
@@ -39,6 +39,7 @@ impl Diff {
         ];
         let names = [self.old_name.as_str(), &self.new_name];
         let unseen = unseen(names, [&self.old, &self.new]);
+        let mut notes = Vec::new();
         let lines = if let Some(line) = self.line_ends() {
             vec![line]
         } else if self.old.trim_end() == self.new.trim_end() {
@@ -61,19 +62,23 @@ impl Diff {
                     .to_owned(),
             ]
         } else if self.old.contains('\n') || self.new.contains('\n') {
-            self.by_line(style)
+            let (lines, found) = self.by_line(style);
+            notes = found;
+            lines
         } else {
-            let (mut old, mut new) = focus(&self.old, &self.new);
-            if unseen.is_some() {
-                (old, new) = (spell(&old), spell(&new));
-            }
+            let ([old, new], found) = focus(&self.old, &self.new);
+            notes = found;
             vec![
                 paint(style, ChangeTag::Delete, &format!("-{old}")),
                 paint(style, ChangeTag::Insert, &format!("+{new}")),
             ]
         };
-        let unseen = unseen.map(|unseen| format!("  {unseen}"));
-        let lines = head.into_iter().chain(lines).chain(unseen);
+        // What is said of the whole texts is not said of their words again.
+        if let Some(unseen) = unseen {
+            notes = vec![unseen];
+        }
+        let notes = notes.iter().map(|note| format!("  {note}"));
+        let lines = head.into_iter().chain(lines).chain(notes);
         lines.collect::<Vec<_>>().join("\n")
     }
 
@@ -99,39 +104,28 @@ impl Diff {
         })
     }
 
-    fn by_line(&self, style: Style) -> Vec<String> {
+    /// The changed lines with their context, and what is to be said of words that look the same.
+    fn by_line(&self, style: Style) -> (Vec<String>, Vec<String>) {
         let head = |text: &str| text.split_inclusive('\n').take(LINES).collect::<String>();
         let (old, new) = (head(&self.old), head(&self.new));
         let left_out = old.len() < self.old.len() || new.len() < self.new.len();
         let diff = TextDiff::from_lines(&old, &new);
-        let mut lines = Vec::new();
+        let mut groups: Vec<Vec<Change>> = Vec::new();
         for group in diff.grouped_ops(CONTEXT) {
-            if !lines.is_empty() {
-                lines.push("  ⋮".to_owned());
-            }
-            for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
-                let sign = match change.tag() {
-                    ChangeTag::Delete => '-',
-                    ChangeTag::Insert => '+',
-                    ChangeTag::Equal => ' ',
-                };
-                let line = change.value();
-                let line = line.strip_suffix('\n').unwrap_or(line);
-                let shown = if sign == ' ' {
-                    truncate(line.trim_end(), LINE)
-                } else {
-                    // What stands at the end of a line may be all that differs.
-                    let ends = line.trim_end_matches(' ');
-                    let blanks = r"\u{20}".repeat(line.len() - ends.len());
-                    truncate(ends, LINE) + &blanks
-                };
-                lines.push(paint(
-                    style,
-                    change.tag(),
-                    format!("{sign}{shown}").trim_end(),
-                ));
-            }
+            let changes = group.iter().flat_map(|op| changes(&diff, op));
+            groups.push(changes.collect());
         }
+        let changed = groups.iter_mut().flatten();
+        let changed = changed.filter(|change| change.tag != ChangeTag::Equal);
+        let mut notes = tell_apart(changed.map(|change| &mut change.text).collect());
+        if notes.is_empty() {
+            notes.extend(groups.iter_mut().flatten().find_map(|it| it.note.take()));
+        }
+        let drawn = groups.iter().map(|group| {
+            let lines = group.iter().map(|change| change.draw(style));
+            lines.collect::<Vec<_>>()
+        });
+        let mut lines = drawn.collect::<Vec<_>>().join(&"  ⋮".to_owned());
         if lines.len() > SHOWN {
             let more = lines.len() - SHOWN;
             lines.truncate(SHOWN);
@@ -140,12 +134,72 @@ impl Diff {
         if left_out {
             lines.push(format!("  … only the first {LINES} lines were compared"));
         }
-        lines
+        (lines, notes)
     }
 }
 
-/// One line each, with what both share cut down to the neighbourhood of the difference.
-fn focus(old: &str, new: &str) -> (String, String) {
+/// A line of a diff.
+struct Change {
+    tag: ChangeTag,
+    text: String,
+    /// What keeps the line apart from the one that it replaces, if both look the same.
+    note: Option<String>,
+}
+
+impl Change {
+    fn draw(&self, style: Style) -> String {
+        let sign = match self.tag {
+            ChangeTag::Delete => '-',
+            ChangeTag::Insert => '+',
+            ChangeTag::Equal => ' ',
+        };
+        let line = self.text.as_str();
+        let shown = if self.tag == ChangeTag::Equal {
+            truncate(line.trim_end(), LINE)
+        } else {
+            // What stands at the end of a line may be all that differs.
+            let ends = line.trim_end_matches(' ');
+            let blanks = r"\u{20}".repeat(line.len() - ends.len());
+            truncate(ends, LINE) + &blanks
+        };
+        paint(style, self.tag, format!("{sign}{shown}").trim_end())
+    }
+}
+
+/// The lines of one operation. A line that would be shown as the line which it replaces is shown where
+/// they differ.
+fn changes(diff: &TextDiff<'_, '_, '_, str>, op: &DiffOp) -> Vec<Change> {
+    let changes = diff.iter_changes(op).map(|change| {
+        let line = change.value();
+        Change {
+            tag: change.tag(),
+            text: line.strip_suffix('\n').unwrap_or(line).to_owned(),
+            note: None,
+        }
+    });
+    let mut changes: Vec<Change> = changes.collect();
+    if let DiffOp::Replace {
+        old_len, new_len, ..
+    } = op
+        && old_len == new_len
+    {
+        let (old, new) = changes.split_at_mut(*old_len);
+        for (old, new) in old.iter_mut().zip(new) {
+            if truncate(&old.text, LINE) == truncate(&new.text, LINE) {
+                let (shown, notes) = focus(&old.text, &new.text);
+                [old.text, new.text] = shown;
+                old.note = notes.into_iter().next();
+            } else {
+                old.note = tell_both_apart([&mut old.text, &mut new.text]);
+            }
+        }
+    }
+    changes
+}
+
+/// One line each, with what both share cut down to the neighbourhood of the difference, and what is to be
+/// said of words that look the same.
+fn focus(old: &str, new: &str) -> ([String; 2], Vec<String>) {
     const NEAR: usize = 40;
     let (old, new): (Vec<char>, Vec<char>) = (old.chars().collect(), new.chars().collect());
     let shortest = old.len().min(new.len());
@@ -157,21 +211,20 @@ fn focus(old: &str, new: &str) -> (String, String) {
         .take_while(|(a, b)| a == b)
         .count();
     let end = end.min(shortest - start);
-    let show = |text: &[char]| {
-        let from = if start > NEAR + 10 { start - NEAR } else { 0 };
-        let to = if end > NEAR + 10 {
-            text.len() - end + NEAR
-        } else {
-            text.len()
-        };
-        let middle: String = text[from..to].iter().collect();
-        let (before, after) = (
-            if from > 0 { "…" } else { "" },
-            if to < text.len() { "…" } else { "" },
-        );
-        format!("{before}{}{after}", truncate(&middle, 2 * LINE))
+    let from = if start > NEAR + 10 { start - NEAR } else { 0 };
+    let cut = if end > NEAR + 10 { end - NEAR } else { 0 };
+    let part = |text: &[char]| text[from..text.len() - cut].iter().collect::<String>();
+    let [mut old, mut new] = [part(&old), part(&new)];
+    let notes = match tell_both_apart([&mut old, &mut new]) {
+        Some(note) => vec![note],
+        None => tell_apart(vec![&mut old, &mut new]),
     };
-    (show(&old), show(&new))
+    let mark = |left_out: usize| if left_out > 0 { "…" } else { "" };
+    let show = |part: String| {
+        let part = truncate(&part, 2 * LINE);
+        format!("{}{part}{}", mark(from), mark(cut))
+    };
+    ([show(old), show(new)], notes)
 }
 
 fn paint(style: Style, tag: ChangeTag, text: &str) -> String {
@@ -247,6 +300,68 @@ mod tests {
         assert_eq!(
             diff("Z\u{fc}rich", "Zu\u{308}rich"),
             "--- recorded\n+++ suite\n-Z\\u{fc}rich\n+Zu\\u{308}rich\n  the only difference is Unicode normalisation: recorded `Z\\u{fc}rich`, suite `Zu\\u{308}rich`"
+        );
+    }
+
+    #[test]
+    fn the_mark_of_a_cut_stays_where_letters_are_spelt() {
+        let (same, tail) = ("x".repeat(90), "\u{43f}".repeat(90));
+        assert_eq!(
+            diff(
+                &format!("{same} Z\u{fc}rich {tail}"),
+                &format!("{same} Zu\u{308}rich {tail}")
+            ),
+            format!(
+                "--- recorded\n+++ suite\n-…{0} Z\\u{{fc}}rich {1}…\n+…{0} Zu\\u{{308}}rich {1}…\n  the only difference is Unicode normalisation: recorded `Z\\u{{fc}}rich`, suite `Zu\\u{{308}}rich`",
+                "x".repeat(38),
+                "\u{43f}".repeat(35)
+            )
+        );
+    }
+
+    #[test]
+    fn what_is_not_seen_is_told_beside_what_is_seen() {
+        let note = "`Z\\u{fc}rich` and `Zu\\u{308}rich` look the same, but they differ in Unicode normalisation";
+        assert_eq!(
+            diff("Z\u{fc}rich is big", "Zu\u{308}rich is small"),
+            format!(
+                "--- recorded\n+++ suite\n-Z\\u{{fc}}rich is big\n+Zu\\u{{308}}rich is small\n  {note}"
+            )
+        );
+        assert_eq!(
+            diff("a\nZ\u{fc}rich is big\nc", "a\nZu\u{308}rich is small\nc"),
+            format!(
+                "--- recorded\n+++ suite\n a\n-Z\\u{{fc}}rich is big\n+Zu\\u{{308}}rich is small\n c\n  {note}"
+            )
+        );
+        assert_eq!(
+            diff("a\n-1\nb\nc", "a\n\u{2212}1\nb\nd"),
+            "--- recorded\n+++ suite\n a\n--1\n+\\u{2212}1\n b\n-c\n+d\n  `-1` and `\\u{2212}1` look the same, but they differ in look-alike characters"
+        );
+    }
+
+    #[test]
+    fn look_alike_characters_are_told() {
+        assert_eq!(
+            diff("p\u{430}ypal", "paypal"),
+            "--- recorded\n+++ suite\n-p\\u{430}ypal\n+paypal\n  the only difference is look-alike characters: recorded `p\\u{430}ypal`, suite `paypal`"
+        );
+        assert_eq!(
+            diff("a\np\u{430}ypal\n", "a\npaypal\n"),
+            "--- recorded\n+++ suite\n a\n-p\\u{430}ypal\n+paypal\n  the only difference is look-alike characters: recorded `p\\u{430}ypal`, suite `paypal`"
+        );
+    }
+
+    #[test]
+    fn long_lines_are_shown_where_they_differ() {
+        let long = |word: &str| format!("a\n{}{word}{}\nb", "x".repeat(300), "y".repeat(300));
+        assert_eq!(
+            diff(&long("4"), &long("5")),
+            format!(
+                "--- recorded\n+++ suite\n a\n-…{0}4{1}…\n+…{0}5{1}…\n b",
+                "x".repeat(40),
+                "y".repeat(40)
+            )
         );
     }
 

@@ -3,7 +3,7 @@
 use mcptest_suite::{Diagnostic, Source, Style, escape};
 
 use super::{Diff, Table};
-use crate::text::truncate;
+use crate::text::{tell_apart, truncate};
 
 /// Why a case failed.
 #[derive(Debug, Clone, Default)]
@@ -67,6 +67,37 @@ impl From<Diagnostic> for Failure {
 }
 
 impl Failure {
+    /// The same, with words told apart that look the same, wherever they stand.
+    pub(crate) fn told_apart(mut self) -> Self {
+        let notes = tell_apart(self.texts_mut());
+        match self.findings.first_mut() {
+            Some(first) => first.problem.notes.extend(notes),
+            None => self.evidence.extend(notes.into_iter().map(Evidence::Text)),
+        }
+        self
+    }
+
+    /// Adds lines about names, each with its name, unless the name is told already.
+    pub(crate) fn tell_names(&mut self, lines: Vec<(String, String)>) {
+        let texts = self.texts_mut();
+        let is_told = |name: &str| texts.iter().any(|text| has_word(text, name));
+        let lines = lines.into_iter().filter(|(name, _)| !is_told(name));
+        let lines: Vec<String> = lines.map(|(_, line)| line).collect();
+        if !lines.is_empty() {
+            self.evidence.push(Evidence::Text(lines.join("\n")));
+        }
+    }
+
+    /// Everything that is said but in diffs, to be changed in place.
+    fn texts_mut(&mut self) -> Vec<&mut String> {
+        let findings = self.findings.iter_mut().flat_map(|finding| {
+            let shown = finding.evidence.iter_mut().flat_map(Evidence::texts_mut);
+            finding.problem.texts_mut().into_iter().chain(shown)
+        });
+        let shown = self.evidence.iter_mut().flat_map(Evidence::texts_mut);
+        findings.chain(shown).collect()
+    }
+
     /// What is wrong, without where and why.
     pub(crate) fn in_one_line(&self) -> String {
         let first = self.findings.first();
@@ -103,12 +134,36 @@ impl Failure {
     }
 }
 
+/// Whether a text has a name that is no part of a longer word.
+fn has_word(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let (before, behind) = (&text[..at], &text[at + name.len()..]);
+        !before.ends_with(char::is_alphanumeric) && !behind.starts_with(char::is_alphanumeric)
+    })
+}
+
 /// How a failure ends.
 pub(crate) fn rerun_line(rerun: &str) -> String {
     format!("run this case alone: {rerun}")
 }
 
 impl Evidence {
+    /// Evidence with words told apart that look the same.
+    pub(crate) fn told_apart(mut evidence: Vec<Self>) -> Vec<Self> {
+        let notes = tell_apart(evidence.iter_mut().flat_map(Self::texts_mut).collect());
+        evidence.extend(notes.into_iter().map(Self::Text));
+        evidence
+    }
+
+    /// What it says, to be changed in place. A diff tells its own words apart.
+    fn texts_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::Text(text) => vec![text],
+            Self::Table(table) => table.cells_mut().collect(),
+            Self::Diff(_) => Vec::new(),
+        }
+    }
+
     /// The text alone.
     pub(crate) fn plain(&self) -> String {
         self.text(Style::Plain)

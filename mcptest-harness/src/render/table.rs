@@ -29,6 +29,11 @@ impl Table {
         );
     }
 
+    /// Every cell, to be changed in place.
+    pub(super) fn cells_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        self.rows.iter_mut().flatten()
+    }
+
     pub(crate) fn render(&self) -> String {
         let all = || std::iter::once(&self.headings).chain(&self.rows);
         let columns: Vec<(usize, bool)> = (0..self.headings.len())

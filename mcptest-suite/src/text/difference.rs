@@ -2,6 +2,7 @@
 
 use mcptest_trace::eval::ArgDiff;
 use mcptest_trace::text::escape_line;
+use mcptest_trace::trace::canonical_json;
 use serde_json::Value;
 
 use super::{short_json, unseen_in};
@@ -13,6 +14,7 @@ pub fn difference(diff: &ArgDiff) -> String {
     let (expected, recorded) = (shown(&diff.expected), shown(&diff.recorded));
     let values = diff.expected.as_ref().zip(diff.recorded.as_ref());
     let unseen = values.and_then(|(one, other)| unseen_in(["expected", "recorded"], [one, other]));
+    let unseen = unseen.or_else(|| cut_alike(values?));
     let unseen = unseen.map_or_else(String::new, |unseen| format!("; {unseen}"));
     match diff.path.as_str() {
         "" => format!("expected {expected}, recorded {recorded}{unseen}"),
@@ -20,5 +22,41 @@ pub fn difference(diff: &ArgDiff) -> String {
             "`{}`: expected {expected}, recorded {recorded}{unseen}",
             escape_line(path)
         ),
+    }
+}
+
+/// Where long values differ that are shown alike, as what differs is cut out of both.
+fn cut_alike((one, other): (&Value, &Value)) -> Option<String> {
+    const AROUND: usize = 20;
+    if short_json(one) != short_json(other) {
+        return None;
+    }
+    let texts = [one, other].map(|value| canonical_json(value).chars().collect::<Vec<_>>());
+    let pairs = texts[0].iter().zip(&texts[1]);
+    let start = pairs.take_while(|(one, other)| one == other).count();
+    let from = start.saturating_sub(AROUND);
+    let parts = texts.map(|text| {
+        let to = text.len().min(start + AROUND);
+        escape_line(&text[from..to].iter().collect::<String>()).into_owned()
+    });
+    let [one, other] = parts;
+    Some(format!(
+        "the first difference: expected `…{one}…`, recorded `…{other}…`"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn long_values_are_shown_where_they_differ() {
+        let long = |word: &str| Some(json!(format!("{0}{word}{0}", "ab ".repeat(60))));
+        let words = difference(&ArgDiff::new("c", long("4"), long("5")));
+        assert!(
+            words.ends_with("; the first difference: expected `…b ab ab ab ab ab ab 4ab ab ab ab ab ab a…`, recorded `…b ab ab ab ab ab ab 5ab ab ab ab ab ab a…`"),
+            "{words}"
+        );
     }
 }

@@ -1,15 +1,21 @@
 //! Short forms of recorded values in messages, and what tells two of them apart. For the crates of this
 //! workspace alone: no promise is made of it.
 
+mod apart;
 mod difference;
+mod look;
 mod unseen;
+
+use std::borrow::Cow;
 
 use mcptest_trace::text::escape_line;
 use mcptest_trace::trace::canonical_json;
 use serde_json::Value;
 
+pub use apart::{tell_apart, tell_both_apart};
 pub use difference::difference;
-pub use unseen::{normalised, spell, unseen, unseen_in};
+pub use look::{looking_alike, part_that_looks_like};
+pub use unseen::{TextForm, normalised, unseen, unseen_in};
 
 /// The most characters of a value that are shown on one line.
 const SHOWN: usize = 160;
@@ -35,6 +41,19 @@ pub fn truncate(text: &str, most: usize) -> String {
     format!("{head} … [{} characters] … {tail}", text.chars().count())
 }
 
+/// A name that stands without quotes: a space at its beginning or its end is an escape.
+#[must_use]
+pub fn unquoted(name: &str) -> Cow<'_, str> {
+    let inner = name.trim_matches(' ');
+    if inner.len() == name.len() {
+        return Cow::Borrowed(name);
+    }
+    let start = name.len() - name.trim_start_matches(' ').len();
+    let end = name.len() - start - inner.len();
+    let spaces = |count: usize| r"\u{20}".repeat(count);
+    Cow::Owned(format!("{}{inner}{}", spaces(start), spaces(end)))
+}
+
 /// What a value is, in words.
 #[must_use]
 pub fn kind(value: &Value) -> &'static str {
@@ -51,6 +70,14 @@ pub fn kind(value: &Value) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn spaces_around_a_name_are_shown() {
+        assert_eq!(unquoted("a b"), "a b");
+        assert_eq!(unquoted("  a b "), r"\u{20}\u{20}a b\u{20}");
+        assert_eq!(unquoted(" "), r"\u{20}");
+        assert_eq!(unquoted(""), "");
+    }
 
     #[test]
     fn long_text_keeps_both_ends_and_states_its_length() {

@@ -1,12 +1,15 @@
 //! Texts that differ and look the same: what of them differs, spelt so that it is seen.
 //!
 //! Control characters and unusual spaces are shown as escapes wherever text is shown. What is left is
-//! Unicode normalisation (`ü` is one character, or two) and characters that choose a form of the one before.
+//! Unicode normalisation (`ü` is one character, or two), characters that choose a form of the one before,
+//! and characters that look like others (the Cyrillic `а`).
 
 use mcptest_trace::text::escape_line;
 use mcptest_trace::trace::canonical_json;
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization as _;
+
+use super::look::{composed_look, look, plainly};
 
 /// The most characters of a difference that are spelt.
 const SPELT: usize = 40;
@@ -19,11 +22,7 @@ pub fn unseen(names: [&str; 2], texts: [&str; 2]) -> Option<String> {
     if old == new || look(old) != look(new) {
         return None;
     }
-    let why = if composed(old) == composed(new) {
-        "Unicode normalisation"
-    } else {
-        "invisible characters"
-    };
+    let why = why([old, new]);
     let [old, new] = spelt(old, new);
     let [before, after] = names.map(escape_line);
     Some(format!(
@@ -38,23 +37,31 @@ pub fn unseen_in(names: [&str; 2], values: [&Value; 2]) -> Option<String> {
     unseen(names, [&old, &new])
 }
 
-/// A value with every text in one form of normalisation: composed, or else decomposed. A key of an object
-/// that becomes another's is left out.
+/// How the texts of a value are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextForm {
+    /// A letter with its mark is one character.
+    Composed,
+    /// A letter with its mark is two characters.
+    Decomposed,
+    /// No character is one that is not seen, or one that looks like a more common one.
+    Plain,
+}
+
+/// A value with every text in one form. A key of an object that becomes another's is left out.
 #[must_use]
-pub fn normalised(value: &Value, as_composed: bool) -> Value {
-    let text = |text: &str| {
-        if as_composed {
-            composed(text)
-        } else {
-            text.nfd().collect()
-        }
+pub fn normalised(value: &Value, form: TextForm) -> Value {
+    let text = |text: &str| match form {
+        TextForm::Composed => composed(text),
+        TextForm::Decomposed => text.nfd().collect(),
+        TextForm::Plain => plainly(text),
     };
     match value {
         Value::String(it) => text(it).into(),
-        Value::Array(items) => items.iter().map(|it| normalised(it, as_composed)).collect(),
+        Value::Array(items) => items.iter().map(|it| normalised(it, form)).collect(),
         Value::Object(map) => {
             let entries = map.iter();
-            let entries = entries.map(|(key, it)| (text(key), normalised(it, as_composed)));
+            let entries = entries.map(|(key, it)| (text(key), normalised(it, form)));
             entries.collect()
         }
         other => other.clone(),
@@ -65,25 +72,19 @@ fn composed(text: &str) -> String {
     text.nfc().collect()
 }
 
-/// What a person sees of a text that is shown.
-fn look(text: &str) -> String {
-    let chooses_a_form =
-        |character: &char| matches!(character, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
-    let shown = escape_line(text);
-    shown
-        .chars()
-        .filter(|it| !chooses_a_form(it))
-        .nfc()
-        .collect()
+/// What keeps two texts apart that look the same.
+pub(super) fn why([one, other]: [&str; 2]) -> &'static str {
+    if composed(one) == composed(other) {
+        "Unicode normalisation"
+    } else if composed_look(one) == composed_look(other) {
+        "invisible characters"
+    } else {
+        "look-alike characters"
+    }
 }
 
-/// A text with all that is not ASCII as escapes.
-#[must_use]
-pub fn spell(text: &str) -> String {
-    text.chars().map(spelt_character).collect()
-}
-
-fn spelt_character(character: char) -> String {
+/// A character; an escape if it is not ASCII.
+pub(super) fn spelt_character(character: char) -> String {
     match character {
         ' '..='~' => character.to_string(),
         other => other.escape_unicode().to_string(),
@@ -91,7 +92,7 @@ fn spelt_character(character: char) -> String {
 }
 
 /// The words around what differs, with all that is not ASCII as escapes.
-fn spelt(old: &str, new: &str) -> [String; 2] {
+pub(super) fn spelt(old: &str, new: &str) -> [String; 2] {
     let texts = [old, new].map(|text| text.chars().collect::<Vec<char>>());
     let shortest = texts[0].len().min(texts[1].len());
     let same = |pair: &(&char, &char)| pair.0 == pair.1;
@@ -151,6 +152,32 @@ mod tests {
     }
 
     #[test]
+    fn characters_that_look_like_others_are_told() {
+        let said = |old, new, parts: [&str; 2]| {
+            let [one, other] = parts;
+            assert_eq!(
+                told(old, new).unwrap(),
+                format!(
+                    "the only difference is look-alike characters: expected `{one}`, recorded `{other}`"
+                )
+            );
+        };
+        said("paypal", "p\u{430}ypal", ["paypal", r"p\u{430}ypal"]);
+        said("O1", "\u{39f}1", ["O1", r"\u{39f}1"]);
+        said("A-1", "A\u{2011}1", ["A-1", r"A\u{2011}1"]);
+        said("x -1", "x \u{2212}1", ["-1", r"\u{2212}1"]);
+        said("A1", "\u{ff21}\u{ff11}", ["A1", r"\u{ff21}\u{ff11}"]);
+        said("a file", "a \u{fb01}le", ["file", r"\u{fb01}le"]);
+        said("wait...", "wait\u{2026}", ["wait...", r"wait\u{2026}"]);
+        // Both kinds of differences: the wider word.
+        said(
+            "paypal Z\u{fc}rich",
+            "p\u{430}ypal Zu\u{308}rich",
+            [r"paypal Z\u{fc}rich", r"p\u{430}ypal Zu\u{308}rich"],
+        );
+    }
+
+    #[test]
     fn what_a_look_tells_needs_no_word() {
         for (old, new) in [
             ("a", "a"),
@@ -167,7 +194,10 @@ mod tests {
     fn values_are_normalised_whole() {
         let value = json!({ "e\u{301}": ["e\u{301}", 1, null] });
         let composed = json!({ "\u{e9}": ["\u{e9}", 1, null] });
-        assert_eq!(normalised(&value, true), composed);
-        assert_eq!(normalised(&composed, false), value);
+        assert_eq!(normalised(&value, TextForm::Composed), composed);
+        assert_eq!(normalised(&composed, TextForm::Decomposed), value);
+        let written = json!(["p\u{430}y\u{200b}pal", "a\u{a0}b", "Zu\u{308}rich"]);
+        let plain = json!(["paypal", "a b", "Z\u{fc}rich"]);
+        assert_eq!(normalised(&written, TextForm::Plain), plain);
     }
 }

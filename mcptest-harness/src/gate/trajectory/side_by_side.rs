@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Plan, allows_no_surplus};
 use crate::eval::{ArgsShape, MatchMode, Over, TrajectoryReport};
-use crate::text::{short_json, spell, truncate, truncate_lines, unseen_in};
+use crate::text::{short_json, truncate, truncate_lines, unquoted};
 use crate::trace::{Run, canonical_json};
 
 /// The expected plan against the recorded calls as a diff: `-` was expected and is missing, `+` was
@@ -16,7 +16,6 @@ pub(super) fn side_by_side(plan: &Plan, run: &Run, report: &TrajectoryReport) ->
     let surplus: BTreeSet<usize> = surplus.filter_map(|it| it.recorded_index).collect();
     let may_be_made = |call: usize| surplus_allowed && !surplus.contains(&call);
     let missing_allowed = plan.mode == MatchMode::Subset;
-    let look_alike = look_alike(plan, run, report);
     let mut marked = false;
     let plan_is = match (plan.calls.is_empty(), plan.over) {
         (true, Over::Calls) => String::new(),
@@ -36,11 +35,6 @@ pub(super) fn side_by_side(plan: &Plan, run: &Run, report: &TrajectoryReport) ->
             (None, Some(recorded)) => ('+', recorded_call(run, *recorded)),
             (None, None) => continue,
         };
-        let text = if look_alike.contains(&(*expected, *recorded)) {
-            spell(&text)
-        } else {
-            text
-        };
         let mark = if matches!(sign, '-' | '+') && !marked {
             "   <- first divergence"
         } else {
@@ -50,28 +44,6 @@ pub(super) fn side_by_side(plan: &Plan, run: &Run, report: &TrajectoryReport) ->
         lines.push(format!("{sign} {text}{mark}"));
     }
     truncate_lines(&lines)
-}
-
-/// The entries of an alignment whose calls are unmatched and look the same.
-fn look_alike(
-    plan: &Plan,
-    run: &Run,
-    report: &TrajectoryReport,
-) -> BTreeSet<(Option<usize>, Option<usize>)> {
-    let expected = || report.alignment.iter().filter(|pair| pair.1.is_none());
-    let recorded = || report.alignment.iter().filter(|pair| pair.0.is_none());
-    let looks_alike = |one: usize, other: usize| match &plan.calls[one].args {
-        ArgsShape::Exact(value) | ArgsShape::Subset(value) => {
-            unseen_in(["", ""], [value, &run.trace.tool_calls[other].args]).is_some()
-        }
-        _ => false,
-    };
-    let pairs = expected().flat_map(|one| recorded().map(move |other| (one, other)));
-    let alike = pairs.filter(|(one, other)| match (one.0, other.1) {
-        (Some(one), Some(other)) => looks_alike(one, other),
-        _ => false,
-    });
-    alike.flat_map(|(one, other)| [*one, *other]).collect()
 }
 
 fn expected_call(plan: &Plan, index: usize) -> String {
@@ -89,7 +61,8 @@ fn expected_call(plan: &Plan, index: usize) -> String {
         None => "",
     };
     let server = call.server.as_ref().map(|server| format!(" of `{server}`"));
-    format!("{}{}{args}{result}", call.name, server.unwrap_or_default())
+    let (name, server) = (unquoted(&call.name), server.unwrap_or_default());
+    format!("{name}{server}{args}{result}")
 }
 
 fn recorded_call(run: &Run, index: usize) -> String {
@@ -99,5 +72,5 @@ fn recorded_call(run: &Run, index: usize) -> String {
     } else {
         format!(" {}", canonical_json(&call.args))
     };
-    truncate(&format!("{}{args}", call.name), 140)
+    truncate(&format!("{}{args}", unquoted(&call.name)), 140)
 }

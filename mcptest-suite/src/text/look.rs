@@ -1,0 +1,322 @@
+//! What a person sees of a text: two texts with one look cannot be told apart by eye.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use mcptest_trace::text::{escape_line, is_hostile};
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::is_combining_mark;
+
+/// Characters that look alike: one of them, and the others. What Unicode itself calls a compatible form
+/// of another character (full width, ligatures, mathematical letters) is not listed.
+const ALIKE: &[(char, &str)] = &[
+    ('a', "аɑα"),
+    ('b', "Ьƅ"),
+    ('c', "сᴄ"),
+    ('d', "ԁ"),
+    ('e', "е"),
+    ('f', "ƒ"),
+    ('g', "ɡց"),
+    ('h', "һհ"),
+    ('i', "іιıɩᎥ"),
+    ('j', "јϳ"),
+    ('l', "ӏ"),
+    ('n', "ո"),
+    ('o', "оοօᴏ"),
+    ('p', "рρ"),
+    ('q', "ԛ"),
+    ('s', "ѕꜱ"),
+    ('u', "υսᴜ"),
+    ('v', "νѵᴠ"),
+    ('w', "ԝᴡ"),
+    ('x', "хχ×✕"),
+    ('y', "уүγ"),
+    ('z', "ᴢ"),
+    ('A', "АΑᎪ"),
+    ('B', "ВΒᏴ"),
+    ('C', "СᏟ"),
+    ('D', "Ꭰ"),
+    ('E', "ЕΕᎬ"),
+    ('F', "Ϝ"),
+    ('G', "ԌᏀ"),
+    ('H', "НΗᎻ"),
+    ('I', "ІΙӀ"),
+    ('J', "ЈͿᎫ"),
+    ('K', "КΚᏦ"),
+    ('L', "Ꮮ"),
+    ('M', "МΜᎷ"),
+    ('N', "Ν"),
+    ('O', "ОΟՕ"),
+    ('P', "РΡᏢ"),
+    ('Q', "Ԛ"),
+    ('R', "Ꭱ"),
+    ('S', "ЅՏᏚ"),
+    ('T', "ТΤᎢ"),
+    ('U', "Ս"),
+    ('V', "ѴᏙ"),
+    ('W', "ԜᎳ"),
+    ('X', "ХΧ"),
+    ('Y', "ҮΥᎩ"),
+    ('Z', "ΖᏃ"),
+    ('3', "ЗƷӠ"),
+    ('6', "б"),
+    // Letters of Latin, Greek and Cyrillic that look like no ASCII letter.
+    ('Đ', "ÐƉ"),
+    ('ß', "β"),
+    ('ə', "әǝ"),
+    ('κ', "кĸ"),
+    ('ε', "єɛ"),
+    ('π', "п"),
+    ('φ', "ф"),
+    ('Γ', "Г"),
+    ('Δ', "∆"),
+    ('Π', "П∏"),
+    ('Σ', "∑"),
+    ('Φ', "Ф"),
+    // The comma below a letter, and the cedilla.
+    ('\u{327}', "\u{326}"),
+    // Punctuation.
+    ('-', "‐‒–—―−⁃˗"),
+    ('\'', "’‘‛′´ʼʻʹʽꞌ"),
+    ('"', "“”„‟″〃"),
+    (',', "‚"),
+    ('·', "•‧∙⋅・"),
+    (':', "∶։꞉"),
+    ('!', "ǃ"),
+    ('/', "⁄∕⧸"),
+    ('\\', "∖⧵"),
+    ('|', "ǀ∣│"),
+    ('<', "‹"),
+    ('>', "›"),
+    ('*', "∗⁎"),
+    ('~', "∼˜〜"),
+    ('^', "ˆ"),
+    // Letters and digits of Arabic that some languages write with another character.
+    ('ي', "یى"),
+    ('ك', "ک"),
+    ('٠', "۰"),
+    ('١', "۱"),
+    ('٢', "۲"),
+    ('٣', "۳"),
+    ('٧', "۷"),
+    ('٨', "۸"),
+    ('٩', "۹"),
+    // Kana, and the Chinese characters of their shape.
+    ('一', "ー"),
+    ('二', "ニ"),
+    ('三', "ミ"),
+    ('八', "ハ"),
+    ('力', "カ"),
+    ('千', "チ"),
+    ('口', "ロ"),
+    ('夕', "タ"),
+    ('工', "エ"),
+    ('才', "オ"),
+    ('卜', "ト"),
+    ('へ', "ヘ"),
+    ('り', "リ"),
+];
+
+static PLAIN: LazyLock<HashMap<char, char>> = LazyLock::new(|| {
+    let rows = ALIKE.iter();
+    rows.flat_map(|(plain, others)| others.chars().map(|other| (other, *plain)))
+        .collect()
+});
+
+/// A text that is shown, with one character for all that look like it.
+pub(super) fn look(text: &str) -> String {
+    let shown = escape_line(text);
+    if shown.is_ascii() {
+        return shown.into_owned();
+    }
+    let seen = without_forms(&shown).map(plain);
+    seen.nfkd().map(plain).collect()
+}
+
+/// A text without the characters that choose a form of the one before, composed.
+pub(super) fn composed_look(text: &str) -> String {
+    without_forms(&escape_line(text)).nfc().collect()
+}
+
+/// A text with plain characters: one for all that look like it, and none that is not seen.
+pub(super) fn plainly(text: &str) -> String {
+    plain_characters(text).nfc().collect()
+}
+
+/// The first part of a text that looks like another text when both are read with plain characters, and is
+/// not equal to it.
+///
+/// ```
+/// use mcptest_suite::text::part_that_looks_like;
+///
+/// assert_eq!(part_that_looks_like("a b", "say a\u{a0}b."), Some("a\u{a0}b"));
+/// assert_eq!(part_that_looks_like("a b", "say a b."), None);
+/// ```
+#[must_use]
+pub fn part_that_looks_like<'t>(wanted: &str, text: &'t str) -> Option<&'t str> {
+    let (wanted_plainly, _) = with_places(wanted);
+    if wanted_plainly.trim().is_empty() || text.contains(wanted) {
+        return None;
+    }
+    let (plainly, places) = with_places(text);
+    let start = plainly.find(&wanted_plainly)?;
+    let (from, to) = (
+        places[start].start,
+        places[start + wanted_plainly.len() - 1].end,
+    );
+    Some(&text[from..to])
+}
+
+/// The names among some that look like another of others and are not equal to it, each with this other.
+#[must_use]
+pub fn looking_alike<'t>(
+    some: impl IntoIterator<Item = &'t str>,
+    others: impl IntoIterator<Item = &'t str>,
+) -> Vec<(&'t str, &'t str)> {
+    let others: HashMap<String, &str> = others.into_iter().map(|it| (look(it), it)).collect();
+    let pairs = some.into_iter();
+    let pairs = pairs.filter_map(|it| Some((it, *others.get(&look(it))?)));
+    pairs.filter(|(one, other)| one != other).collect()
+}
+
+/// A text with plain characters and single spaces, and for each of its bytes what it was made of.
+fn with_places(text: &str) -> (String, Vec<Range<usize>>) {
+    let (mut plainly, mut places) = (String::new(), Vec::<Range<usize>>::new());
+    let mut letters = text.char_indices().peekable();
+    while let Some((at, _)) = letters.next() {
+        // A letter with its marks, whose order does not matter.
+        while letters
+            .next_if(|(_, mark)| is_combining_mark(*mark))
+            .is_some()
+        {}
+        let end = letters.peek().map_or(text.len(), |(next, _)| *next);
+        let letter: String = plain_characters(&text[at..end])
+            .map(|it| if it.is_whitespace() { ' ' } else { it })
+            .collect();
+        if letter == " " && plainly.ends_with(' ') {
+            if let Some(last) = places.last_mut() {
+                last.end = end;
+            }
+            continue;
+        }
+        plainly += &letter;
+        places.resize(plainly.len(), at..end);
+    }
+    (plainly, places)
+}
+
+fn plain_characters(text: &str) -> impl Iterator<Item = char> {
+    let seen = without_forms(text).filter_map(|character| match character {
+        '\n' | '\r' | '\t' => Some(character),
+        blank if blank.is_whitespace() || blank == '\u{2800}' => Some(' '),
+        hidden if is_hostile(hidden) => None,
+        other => Some(plain(other)),
+    });
+    seen.nfkd().map(plain)
+}
+
+fn without_forms(text: &str) -> impl Iterator<Item = char> {
+    let chooses_a_form =
+        |character: &char| matches!(character, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
+    text.chars().filter(move |it| !chooses_a_form(it))
+}
+
+fn plain(character: char) -> char {
+    if character.is_ascii() {
+        return character;
+    }
+    PLAIN.get(&character).copied().unwrap_or(character)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_character_has_one_look() {
+        let mut known = std::collections::BTreeSet::new();
+        for (of, others) in ALIKE {
+            assert!(known.insert(*of), "{of}");
+            assert_eq!(plain(*of), *of, "{of}");
+            for other in others.chars() {
+                assert!(!other.is_ascii() && known.insert(other), "{other}");
+                assert_eq!(look(&other.to_string()), look(&of.to_string()), "{other}");
+            }
+        }
+    }
+
+    #[test]
+    fn texts_that_look_alike_have_one_look() {
+        for (one, other) in [
+            ("paypal", "p\u{430}ypal"),
+            ("A-1", "\u{410}-1"),
+            ("O1", "\u{39f}1"),
+            ("A-1", "A\u{2011}1"),
+            ("A-1", "A\u{2010}1"),
+            ("-1", "\u{2212}1"),
+            ("A1", "\u{ff21}\u{ff11}"),
+            ("file", "\u{fb01}le"),
+            ("Z\u{fc}rich", "Zu\u{308}rich"),
+            ("\u{c5}", "\u{212b}"),
+            ("'", "\u{2019}"),
+            ("...", "\u{2026}"),
+            ("a;b", "a\u{37e}b"),
+            ("\u{eb}", "\u{435}\u{308}"),
+            ("\u{219}i", "\u{15f}i"),
+            ("\u{ac00}", "\u{1100}\u{1161}"),
+            ("\u{304c}", "\u{304b}\u{3099}"),
+            ("\u{2764}", "\u{2764}\u{fe0f}"),
+        ] {
+            assert_eq!(look(one), look(other), "{one:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn a_part_is_found_however_it_is_written() {
+        for (wanted, text, part) in [
+            ("a b", "x a\u{a0}b y", Some("a\u{a0}b")),
+            ("ab", "x a\u{ad}b y", Some("a\u{ad}b")),
+            ("Z\u{fc}rich", "in Zu\u{308}rich.", Some("Zu\u{308}rich")),
+            ("Zu\u{308}rich", "in Z\u{fc}rich.", Some("Z\u{fc}rich")),
+            ("file", "a \u{fb01}le", Some("\u{fb01}le")),
+            ("paypal", "at p\u{430}ypal", Some("p\u{430}ypal")),
+            ("paypal", "at paypal, p\u{430}ypal", None),
+            ("a b", "a \t b", Some("a \t b")),
+            ("a b", "a\u{2800}b", Some("a\u{2800}b")),
+            ("e\u{302}\u{323}!", "\u{1ec7}!", Some("\u{1ec7}!")),
+            (
+                "e\u{302}\u{323}!",
+                "e\u{323}\u{302}!",
+                Some("e\u{323}\u{302}!"),
+            ),
+            ("a b", "ab", None),
+            (" ", "a", None),
+            ("", "a", None),
+            ("\u{200b}", "a", None),
+            ("\u{308}", "u\u{308}", None),
+        ] {
+            assert_eq!(part_that_looks_like(wanted, text), part, "{wanted:?}");
+        }
+    }
+
+    #[test]
+    fn names_of_one_look_are_paired() {
+        let pairs = looking_alike(["paypal", "a", "b"], ["p\u{430}ypal", "a", "\u{432}"]);
+        assert_eq!(pairs, [("paypal", "p\u{430}ypal")]);
+    }
+
+    #[test]
+    fn what_a_person_sees_stays_different() {
+        for (one, other) in [
+            ("I1", "l1"),
+            ("ab", "a\u{200b}b"),
+            ("a b", "a\u{a0}b"),
+            ("u", "\u{fc}"),
+            ("\u{43c}", "m"),
+            ("a b", "a  b"),
+        ] {
+            assert_ne!(look(one), look(other), "{one:?} {other:?}");
+        }
+    }
+}
