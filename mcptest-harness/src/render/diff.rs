@@ -166,8 +166,12 @@ impl Change {
     }
 }
 
-/// The lines of one operation. A line that would be shown as the line which it replaces is shown where
-/// they differ.
+/// Whether a line is cut when it is shown.
+fn is_long(line: &str) -> bool {
+    line.chars().nth(LINE).is_some()
+}
+
+/// The lines of one operation. A long line is shown where it differs from the line that it replaces.
 fn changes(diff: &TextDiff<'_, '_, '_, str>, op: &DiffOp) -> Vec<Change> {
     let changes = diff.iter_changes(op).map(|change| {
         let line = change.value();
@@ -185,7 +189,7 @@ fn changes(diff: &TextDiff<'_, '_, '_, str>, op: &DiffOp) -> Vec<Change> {
     {
         let (old, new) = changes.split_at_mut(*old_len);
         for (old, new) in old.iter_mut().zip(new) {
-            if truncate(&old.text, LINE) == truncate(&new.text, LINE) {
+            if is_long(&old.text) || is_long(&new.text) {
                 let (shown, notes) = focus(&old.text, &new.text);
                 [old.text, new.text] = shown;
                 old.note = notes.into_iter().next();
@@ -363,6 +367,9 @@ mod tests {
                 "y".repeat(40)
             )
         );
+        let text = diff(&long("Z\u{fc}rich"), &long("Zu\u{308}rich"));
+        assert!(text.contains("xZ\\u{fc}richy"), "{text}");
+        assert!(text.contains("xZu\\u{308}richy"), "{text}");
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl Alike {
             wholes: HashMap::new(),
         };
         // A whole value counts where its words do not tell enough: a single letter, a sign.
-        let quoted = parts().filter(|part| part.quoted && !part.is_command());
+        let quoted = parts().filter(|part| part.quoted && !part.stays());
         let wholes = groups(quoted.map(|part| part.text), |text| {
             look(&alike.spell_words(text))
         });
@@ -93,8 +93,8 @@ impl Alike {
         let spelt = parts(text).map(|part| {
             let whole = self.wholes.get(part.text).filter(|_| part.quoted);
             let inner = match whole {
+                _ if part.stays() => part.text.to_owned(),
                 Some(spelt) => spelt.clone(),
-                None if part.is_command() => part.text.to_owned(),
                 None => self.spell_words(part.text),
             };
             inner + part.end
@@ -155,15 +155,18 @@ struct Part<'t> {
     end: &'t str,
     /// Whether a quote stands before and behind it.
     quoted: bool,
+    /// Whether its line is underlined by the next line, which a longer line would break.
+    underlined: bool,
 }
 
 impl<'t> Part<'t> {
-    fn is_command(&self) -> bool {
-        self.quoted && self.text.contains("cargo ")
+    /// Whether it stays as it is: an underlined line, or a command, which can be copied.
+    fn stays(&self) -> bool {
+        self.underlined || (self.quoted && self.text.contains("cargo "))
     }
 
     fn words(self) -> impl Iterator<Item = &'t str> {
-        let text = if self.is_command() { "" } else { self.text };
+        let text = if self.stays() { "" } else { self.text };
         let words = words(text).into_iter().map(|word| &text[word]);
         // The English `a` in a sentence is not meant to be the Russian `а`.
         words.filter(|word| word.len() > 1)
@@ -171,14 +174,28 @@ impl<'t> Part<'t> {
 }
 
 fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
-    let mut is_open = false;
-    text.split_inclusive(['"', '`']).map(move |part| {
-        let text = part.trim_end_matches(['"', '`']);
-        let end = &part[text.len()..];
-        let quoted = is_open && !end.is_empty();
-        is_open = !end.is_empty();
-        Part { text, end, quoted }
+    let underlines = text.split_inclusive('\n').skip(1).map(is_underline);
+    let lines = text.split_inclusive('\n');
+    let lines = lines.zip(underlines.chain([false]));
+    lines.flat_map(|(line, underlined)| {
+        let mut is_open = false;
+        line.split_inclusive(['"', '`']).map(move |part| {
+            let text = part.trim_end_matches(['"', '`']);
+            let end = &part[text.len()..];
+            let quoted = is_open && !end.is_empty();
+            is_open = !end.is_empty();
+            Part {
+                text,
+                end,
+                quoted,
+                underlined,
+            }
+        })
     })
+}
+
+fn is_underline(line: &str) -> bool {
+    line.contains('^') && line.trim_matches(['|', ' ', '^', '\n']).is_empty()
 }
 
 /// Where the words of a text are. An escape is a part of its word.

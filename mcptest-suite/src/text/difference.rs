@@ -5,7 +5,7 @@ use mcptest_trace::text::escape_line;
 use mcptest_trace::trace::canonical_json;
 use serde_json::Value;
 
-use super::{short_json, unseen_in};
+use super::{SHOWN, short_json, unseen_in};
 
 /// One difference in words.
 #[must_use]
@@ -25,23 +25,25 @@ pub fn difference(diff: &ArgDiff) -> String {
     }
 }
 
-/// Where long values differ that are shown alike, as what differs is cut out of both.
+/// Where long values differ, if the beginning that is shown of them is the same.
 fn cut_alike((one, other): (&Value, &Value)) -> Option<String> {
     const AROUND: usize = 20;
-    if short_json(one) != short_json(other) {
-        return None;
-    }
-    let texts = [one, other].map(|value| canonical_json(value).chars().collect::<Vec<_>>());
+    let shown = |value: &Value| escape_line(&canonical_json(value)).chars().collect();
+    let texts: [Vec<char>; 2] = [one, other].map(shown);
     let pairs = texts[0].iter().zip(&texts[1]);
     let start = pairs.take_while(|(one, other)| one == other).count();
-    let from = start.saturating_sub(AROUND);
-    let parts = texts.map(|text| {
+    let is_cut = texts.iter().any(|text| text.len() > SHOWN);
+    if !is_cut || start < SHOWN / 2 {
+        return None;
+    }
+    let [one, other] = texts.map(|text| {
         let to = text.len().min(start + AROUND);
-        escape_line(&text[from..to].iter().collect::<String>()).into_owned()
+        let mark = if to < text.len() { "…" } else { "" };
+        let part: String = text[start - AROUND..to].iter().collect();
+        format!("`…{part}{mark}`")
     });
-    let [one, other] = parts;
     Some(format!(
-        "the first difference: expected `…{one}…`, recorded `…{other}…`"
+        "the first difference: expected {one}, recorded {other}"
     ))
 }
 
@@ -53,10 +55,18 @@ mod tests {
     #[test]
     fn long_values_are_shown_where_they_differ() {
         let long = |word: &str| Some(json!(format!("{0}{word}{0}", "ab ".repeat(60))));
-        let words = difference(&ArgDiff::new("c", long("4"), long("5")));
+        let said = |old: &str, new: &str| difference(&ArgDiff::new("c", long(old), long(new)));
+        let words = said("4", "5");
         assert!(
             words.ends_with("; the first difference: expected `…b ab ab ab ab ab ab 4ab ab ab ab ab ab a…`, recorded `…b ab ab ab ab ab ab 5ab ab ab ab ab ab a…`"),
             "{words}"
         );
+        let words = said("", "5");
+        assert!(
+            words.contains("recorded `…b ab ab ab ab ab ab 5ab"),
+            "{words}"
+        );
+        let words = difference(&ArgDiff::new("c", Some(json!("a")), long("4")));
+        assert!(!words.contains("the first difference"), "{words}");
     }
 }

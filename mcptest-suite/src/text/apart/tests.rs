@@ -140,6 +140,15 @@ fn a_command_can_be_copied() {
 }
 
 #[test]
+fn an_underline_stays_below_its_words() {
+    let lines = "| paid with p\u{430}ypal\n| ^^^^\n";
+    let shown = told([&format!("{lines}call 0: p\u{430}ypal"), "`paypal`"]);
+    assert_eq!(shown[0], format!("{lines}call 0: p\\u{{430}}ypal"));
+    let alone = [lines, "`paypal`"];
+    assert_eq!(told(alone), alone);
+}
+
+#[test]
 fn telling_apart_twice_changes_nothing_more() {
     let mut text = "`paypal`, `p\u{430}ypal`, \"\u{435}\", \"e\"".to_owned();
     assert_eq!(tell_apart(vec![&mut text]).len(), 1);
