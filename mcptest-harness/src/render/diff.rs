@@ -115,11 +115,12 @@ impl Diff {
             let changes = group.iter().flat_map(|op| changes(&diff, op));
             groups.push(changes.collect());
         }
-        let changed = groups.iter_mut().flatten();
+        let changed = groups.iter_mut().flatten().take(SHOWN);
         let changed = changed.filter(|change| change.tag != ChangeTag::Equal);
         let mut notes = tell_apart(changed.map(|change| &mut change.text).collect());
         if notes.is_empty() {
-            notes.extend(groups.iter_mut().flatten().find_map(|it| it.note.take()));
+            let mut shown = groups.iter_mut().flatten().take(SHOWN);
+            notes.extend(shown.find_map(|change| change.note.take()));
         }
         let drawn = groups.iter().map(|group| {
             let lines = group.iter().map(|change| change.draw(style));
@@ -188,7 +189,7 @@ fn changes(diff: &TextDiff<'_, '_, '_, str>, op: &DiffOp) -> Vec<Change> {
         && old_len == new_len
     {
         let (old, new) = changes.split_at_mut(*old_len);
-        for (old, new) in old.iter_mut().zip(new) {
+        for (old, new) in old.iter_mut().zip(new).take(SHOWN) {
             if is_long(&old.text) || is_long(&new.text) {
                 let (shown, notes) = focus(&old.text, &new.text);
                 [old.text, new.text] = shown;
