@@ -24,8 +24,6 @@ pub mod exchange;
 pub mod handle;
 #[doc(hidden)]
 pub mod json;
-#[doc(hidden)]
-pub mod lossless;
 pub mod mcp;
 #[cfg(any(feature = "play", feature = "record"))]
 pub mod mode;
@@ -40,3 +38,6 @@ pub mod protocol;
 pub mod record;
 #[cfg(feature = "record")]
 pub mod session;
+
+#[doc(hidden)]
+pub use mcptest_trace::record::lossless;

@@ -10,6 +10,8 @@
 pub mod environment;
 mod fingerprint;
 mod keep;
+#[doc(hidden)]
+pub mod lossless;
 mod machine;
 #[doc(hidden)]
 pub mod payload;

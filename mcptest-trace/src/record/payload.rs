@@ -2,26 +2,53 @@
 
 use serde_json::{Value, json};
 
+use super::lossless::{Change, Parsed, parse};
+
+/// A result as recordings have it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Payload {
+    /// The result, in MCP's form where it has one.
+    pub result: Value,
+    /// Whether it had that form in the source.
+    pub is_mcp: bool,
+    /// What was read otherwise than it is written.
+    pub changes: Vec<Change>,
+}
+
+impl Payload {
+    /// Reads a result as its source has it: a text that is wholly one MCP result is this result.
+    #[must_use]
+    pub fn of(value: Value) -> Self {
+        let plain = |result: Value, is_mcp| Self {
+            result,
+            is_mcp,
+            changes: Vec::new(),
+        };
+        match value {
+            Value::Null => plain(json!({ "content": [] }), false),
+            Value::String(text) => mcp_result(&text).unwrap_or_else(|| {
+                plain(
+                    json!({ "content": [{ "type": "text", "text": text }] }),
+                    false,
+                )
+            }),
+            Value::Array(blocks) if !blocks.is_empty() && blocks.iter().all(is_block) => {
+                plain(json!({ "content": blocks }), false)
+            }
+            other => {
+                let is_mcp = is_mcp(&other);
+                plain(other, is_mcp)
+            }
+        }
+    }
+}
+
 /// A result in MCP's form, and whether it had that form in the source.
 #[must_use]
 pub fn payload(value: Value) -> (Value, bool) {
-    match value {
-        Value::Null => (json!({ "content": [] }), false),
-        Value::String(text) => match mcp_result(&text) {
-            Some(result) => (result, true),
-            None => (
-                json!({ "content": [{ "type": "text", "text": text }] }),
-                false,
-            ),
-        },
-        Value::Array(blocks) if !blocks.is_empty() && blocks.iter().all(is_block) => {
-            (json!({ "content": blocks }), false)
-        }
-        other => {
-            let is_mcp = is_mcp(&other);
-            (other, is_mcp)
-        }
-    }
+    let Payload { result, is_mcp, .. } = Payload::of(value);
+    (result, is_mcp)
 }
 
 fn is_block(value: &Value) -> bool {
@@ -29,11 +56,17 @@ fn is_block(value: &Value) -> bool {
 }
 
 /// A text that is wholly one MCP result.
-fn mcp_result(text: &str) -> Option<Value> {
-    if !text.trim_start().starts_with('{') {
+fn mcp_result(text: &str) -> Option<Payload> {
+    let text = text.trim_start_matches('\u{feff}').trim();
+    if !text.starts_with('{') {
         return None;
     }
-    serde_json::from_str(text).ok().filter(is_mcp)
+    let Parsed { value, changes } = parse(text.as_bytes()).ok()?;
+    is_mcp(&value).then_some(Payload {
+        result: value,
+        is_mcp: true,
+        changes,
+    })
 }
 
 fn is_mcp(value: &Value) -> bool {
@@ -74,5 +107,29 @@ mod tests {
             (text(&other.to_string()), false)
         );
         assert_eq!(payload(other.clone()), (other, false));
+    }
+
+    #[test]
+    fn a_result_in_a_text_loses_neither_its_flag_nor_its_digits() {
+        let of = |text: &str| Payload::of(text.into());
+        let half = of(r#"{"content":[{"type":"text","text":"half \ud83d"}],"isError":true}"#);
+        assert!(half.is_mcp);
+        assert_eq!(half.result["isError"], true);
+        assert_eq!(half.result["content"][0]["text"], "half \u{fffd}");
+        assert_eq!(half.changes, [Change::Half]);
+        let long = of(
+            r#"{"content":[],"structuredContent":{"id":123456789012345678901234567890,"v":NaN}}"#,
+        );
+        assert_eq!(
+            long.result["structuredContent"],
+            json!({ "id": "123456789012345678901234567890", "v": null })
+        );
+        assert_eq!(long.changes, [Change::Word, Change::Number]);
+        let marked = of("\u{feff} {\"content\":[],\"isError\":true}");
+        assert_eq!(marked.result["isError"], true);
+        // What is no result of MCP stays the text that it is.
+        let other = r#"{"v":NaN}"#;
+        assert_eq!(of(other).result["content"][0]["text"], other);
+        assert!(of(other).changes.is_empty());
     }
 }

@@ -1,12 +1,19 @@
 //! JSON, also where it is none or would lose something, and what was done about that.
 
+mod halves;
+
 use std::fmt;
 
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
+pub use halves::rejoined;
+
 /// The shortest number that may have more than 64 bits.
 const LONG: usize = 19;
+
+/// The most lists and objects within one another that the parser reads.
+const DEEPEST: usize = 127;
 
 /// What was read otherwise than it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,12 +53,47 @@ pub struct Parsed {
     pub changes: Vec<Change>,
 }
 
-/// Reads JSON.
+/// Reads JSON. A byte order mark before it says nothing.
 ///
 /// # Errors
 ///
 /// It is no JSON, whatever is mended.
 pub fn parse(bytes: &[u8]) -> Result<Parsed, serde_json::Error> {
+    read(bytes, |_| "\\ufffd".to_owned())
+}
+
+/// Reads a piece of a text that is JSON, or whose rest comes later. Half a character stays a mark: [`rejoined`] makes one
+/// character of two halves.
+///
+/// # Errors
+///
+/// It is no JSON, whatever is mended.
+pub fn parse_piece(bytes: &[u8]) -> Result<Parsed, serde_json::Error> {
+    read(bytes, halves::marked)
+}
+
+/// Why a text is not read, as the end of a sentence about it.
+#[must_use]
+pub fn problem(error: &serde_json::Error) -> String {
+    let words = error.to_string();
+    if words.starts_with("recursion limit exceeded") {
+        return format!("is nested deeper than the {DEEPEST} levels that are read");
+    }
+    format!("is no JSON: {words}")
+}
+
+/// The value of JSON of which nothing is lost: a number beyond 64 bits is its digits.
+#[must_use]
+pub fn exact(text: &str) -> Option<Value> {
+    let Parsed { value, changes } = parse(text.as_bytes()).ok()?;
+    changes
+        .iter()
+        .all(|it| *it == Change::Number)
+        .then_some(value)
+}
+
+fn read(bytes: &[u8], half: fn(u16) -> String) -> Result<Parsed, serde_json::Error> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut changes = Vec::new();
     let quoted = with_long_numbers_quoted(bytes);
     let bytes = changed(quoted, Change::Number, bytes, &mut changes);
@@ -61,7 +103,7 @@ pub fn parse(bytes: &[u8]) -> Result<Parsed, serde_json::Error> {
             let known = changes.len();
             let mended = lossy(&bytes);
             let bytes = changed(mended, Change::Half, &bytes, &mut changes);
-            let mended = without_halves(&bytes);
+            let mended = halves::replaced(&bytes, half);
             let bytes = changed(mended, Change::Half, &bytes, &mut changes);
             let mended = without_words(&bytes);
             let bytes = changed(mended, Change::Word, &bytes, &mut changes);
@@ -216,38 +258,6 @@ fn lossy(bytes: &[u8]) -> Option<Vec<u8>> {
     (!is_utf8).then(|| String::from_utf8_lossy(bytes).into_owned().into_bytes())
 }
 
-/// Escapes of half a surrogate pair, replaced.
-fn without_halves(bytes: &[u8]) -> Option<Vec<u8>> {
-    let unit = |at: usize| {
-        let escape = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
-        u16::from_str_radix(std::str::from_utf8(escape).ok()?, 16).ok()
-    };
-    let mut out = Vec::with_capacity(bytes.len());
-    let (mut copied, mut at) = (0, 0);
-    while at < bytes.len() {
-        if bytes[at] != b'\\' {
-            at += 1;
-            continue;
-        }
-        let is_low = |unit: u16| (0xdc00..0xe000).contains(&unit);
-        match unit(at) {
-            Some(0xd800..0xdc00) if unit(at + 6).is_some_and(is_low) => at += 12,
-            Some(0xd800..0xe000) => {
-                out.extend_from_slice(&bytes[copied..at]);
-                out.extend_from_slice(b"\\ufffd");
-                at += 6;
-                copied = at;
-            }
-            _ => at += 2,
-        }
-    }
-    if copied == 0 {
-        return None;
-    }
-    out.extend_from_slice(&bytes[copied..]);
-    Some(out)
-}
-
 fn without_words(bytes: &[u8]) -> Option<Vec<u8>> {
     let words: [&[u8]; 3] = [b"-Infinity", b"Infinity", b"NaN"];
     replaced(bytes, |rest| {
@@ -290,60 +300,4 @@ fn with_huge_numbers_quoted(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn what_is_no_json_or_would_be_lost_is_read_and_said() {
-        for (text, value, changes) in [
-            (r#"{"a":1,"b":"ü"}"#, json!({ "a": 1, "b": "ü" }), vec![]),
-            (
-                r#"{"a":NaN,"b":[-Infinity,"NaN \" NaN"]}"#,
-                json!({ "a": null, "b": [null, "NaN \" NaN"] }),
-                vec![Change::Word],
-            ),
-            (
-                "[1e400,-1e400,1e3]",
-                json!(["1e400", "-1e400", 1e3]),
-                vec![Change::Number],
-            ),
-            (r#"{"a":1,"a":2}"#, json!({ "a": 2 }), vec![Change::Twice]),
-            (
-                r#"["x \ud83d","\ude00 y","\ud83d\ude00","\\ud83d"]"#,
-                json!(["x \u{fffd}", "\u{fffd} y", "😀", "\\ud83d"]),
-                vec![Change::Half],
-            ),
-            (
-                r#"{"a":"\ud83d","a":[NaN,1e999]}"#,
-                json!({ "a": [null, "1e999"] }),
-                vec![Change::Word, Change::Number, Change::Half, Change::Twice],
-            ),
-        ] {
-            let expected = Parsed { value, changes };
-            assert_eq!(parse(text.as_bytes()).unwrap(), expected, "{text}");
-        }
-        let raw = parse(b"[\"x \xed\xa0\xbd\"]").unwrap();
-        assert_eq!(raw.changes, [Change::Half]);
-        for none in ["{\"a\":nan}", "{\"a\":1", "[1e]", "[\"\\ud83\"]", "[1] 2"] {
-            assert!(parse(none.as_bytes()).is_err(), "{none}");
-        }
-    }
-
-    #[test]
-    fn numbers_that_would_be_rounded_become_texts() {
-        let text = r#"[18446744073709551615,18446744073709551616,-9223372036854775809,-9223372036854775808,
-            0.12345678901234567890123,12345678901234567890123e0,"123456789012345678901234567890"]"#;
-        let Parsed {
-            value: read,
-            changes,
-        } = parse(text.as_bytes()).unwrap();
-        assert_eq!(changes, [Change::Number]);
-        assert_eq!(read[0], json!(u64::MAX));
-        assert_eq!(read[1], "18446744073709551616");
-        assert_eq!(read[2], "-9223372036854775809");
-        assert_eq!(read[3], json!(i64::MIN));
-        assert!(read[4].is_f64() && read[5].is_f64());
-        assert_eq!(read[6], "123456789012345678901234567890");
-    }
-}
+mod tests;
