@@ -5,11 +5,13 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
+
+use crate::lossless::{Parsed, parse};
 
 /// The last lines of standard error that are kept.
 const SHOWN_LINES: usize = 20;
@@ -80,7 +82,7 @@ impl Said {
         if printed.stdout.len() + line.len() < MOST {
             printed.stdout.push_str(line);
         }
-        if let Ok(value) = serde_json::from_str::<Value>(line)
+        if let Ok(Parsed { value, .. }) = parse(line.as_bytes())
             && let Some(said) = value["said"].as_str()
         {
             printed.said.push(said.to_owned());

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// The place of a member's value, by the keys that lead to it. Of a key that stands twice the last one counts, as for
 /// readers.
-pub(super) fn member(message: &[u8], path: &[&str]) -> Option<Range<usize>> {
+pub(crate) fn member(message: &[u8], path: &[&str]) -> Option<Range<usize>> {
     let mut place = 0..message.len();
     for key in path {
         place = member_of(message, place, key)?;
@@ -88,7 +88,7 @@ fn value(message: &[u8], from: usize) -> Option<usize> {
 }
 
 /// The message with another value at a place.
-pub(super) fn replaced(message: &[u8], place: Range<usize>, value: &[u8]) -> Vec<u8> {
+pub(crate) fn replaced(message: &[u8], place: Range<usize>, value: &[u8]) -> Vec<u8> {
     [&message[..place.start], value, &message[place.end..]].concat()
 }
 

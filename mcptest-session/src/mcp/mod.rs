@@ -8,7 +8,7 @@
 //! - `config`: the file that clients read.
 
 #[cfg(feature = "record")]
-mod bytes;
+pub(crate) mod bytes;
 #[cfg(feature = "record")]
 mod child;
 #[cfg(any(feature = "play", feature = "record"))]

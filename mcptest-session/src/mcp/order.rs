@@ -160,9 +160,15 @@ mod tests {
             ended_at: None,
             outcome: Outcome::Open,
             gone: false,
+            changes: BTreeSet::new(),
         });
         let broken = None;
-        log.end(place, 2, false, Outcome::Said { said, broken });
+        log.end(
+            place,
+            2,
+            false,
+            (Outcome::Said { said, broken }, Vec::new()),
+        );
         log
     }
 

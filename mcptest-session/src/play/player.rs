@@ -19,6 +19,7 @@ use super::talk::Reading;
 use super::wire::{cut, is_array, response, wants_usage, whole};
 use crate::endpoint::{Answerer, Answering, Incoming, Provider, error};
 use crate::exchange::{Part, Said, Tool};
+use crate::lossless::{Parsed, parse};
 use crate::protocol::{self, Protocol, Route};
 use crate::record::{digest, without_keys};
 
@@ -72,7 +73,11 @@ impl Player {
         protocol: &'static dyn Protocol,
         route: &Route,
     ) -> Response {
-        let Ok(body @ Value::Object(_)) = serde_json::from_slice(&incoming.body) else {
+        let Ok(Parsed {
+            value: body @ Value::Object(_),
+            changes,
+        }) = parse(&incoming.body)
+        else {
             let text = "the request is no JSON object";
             self.other_request(&incoming.path, text);
             return error(&incoming.path, 400, text);
@@ -91,6 +96,7 @@ impl Player {
             incoming,
             protocol,
             asked,
+            changes: changes.into_iter().collect(),
         };
         let Place::At {
             conversation,
@@ -181,6 +187,7 @@ impl Player {
         if !again {
             let request = Request {
                 asked: flagged,
+                changes: request.changes.clone(),
                 ..*request
             };
             state.observe(request, recorded.rank, &said, recorded.broken.as_deref());

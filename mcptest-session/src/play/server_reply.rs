@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::call_index;
 use super::servers::{RecordedServer, ServerCall, ServersState, as_result, without_meta};
 use crate::endpoint::Incoming;
+use crate::lossless::{Parsed, parse};
 use crate::mcp::path_of;
 use crate::mcp::rpc;
 
@@ -57,7 +58,7 @@ pub(super) fn reply(
     if incoming.method != Method::POST {
         return bare(StatusCode::METHOD_NOT_ALLOWED);
     }
-    let Ok(message) = serde_json::from_slice::<Value>(&incoming.body) else {
+    let Ok(Parsed { value: message, .. }) = parse(&incoming.body) else {
         let text = "the request is no JSON";
         return Reply {
             response: rpc::refused(StatusCode::BAD_REQUEST, &Value::Null, text),

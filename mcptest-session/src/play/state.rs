@@ -1,6 +1,6 @@
 //! How far a recording is played, and what was told.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use axum::response::Response;
 use mcptest_trace::eval::{Divergence, DivergenceKind};
@@ -11,6 +11,7 @@ use super::recording::Recording;
 use super::servers::ServersState;
 use crate::endpoint::{Incoming, error};
 use crate::exchange::{Asked, Said};
+use crate::lossless::Change;
 use crate::protocol::Protocol;
 use crate::record::{Observed, Outcome, Pool};
 
@@ -65,6 +66,7 @@ impl State {
             incoming,
             protocol,
             asked,
+            changes,
         }: Request<'_>,
         place: Option<(usize, usize)>,
         text: &str,
@@ -87,6 +89,7 @@ impl State {
             incoming,
             protocol,
             asked,
+            changes,
         };
         self.observe_failed(request, BEYOND + number, text);
         error(&incoming.path, 400, text)
@@ -127,6 +130,8 @@ pub(super) struct Request<'i> {
     pub(super) incoming: &'i Incoming,
     pub(super) protocol: &'static dyn Protocol,
     pub(super) asked: Asked,
+    /// What of it was read otherwise than it is written.
+    pub(super) changes: BTreeSet<Change>,
 }
 
 impl Request<'_> {
@@ -146,6 +151,7 @@ impl Request<'_> {
             ended_at: Some(at + 1),
             outcome,
             gone: false,
+            changes: self.changes,
         }
     }
 }

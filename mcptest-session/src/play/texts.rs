@@ -5,6 +5,7 @@ use mcptest_trace::trace::json_eq;
 use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
+use crate::lossless::exact;
 use crate::protocol::blob;
 use crate::record::payload::payload;
 
@@ -163,13 +164,11 @@ impl Forms {
         let blocks = result.get("content").and_then(Value::as_array);
         let mut plain = vec![match blocks {
             Some(blocks) => match texts(blocks) {
-                Some(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+                Some(text) => exact(&text).unwrap_or(Value::String(text)),
                 None => Value::Array(blocks.clone()),
             },
             None => match &result {
-                Value::String(text) => {
-                    serde_json::from_str(text).unwrap_or_else(|_| result.clone())
-                }
+                Value::String(text) => exact(text).unwrap_or_else(|| result.clone()),
                 _ => result.clone(),
             },
         }];
@@ -218,7 +217,7 @@ fn unwrapped(form: &Value) -> Option<Value> {
         _ => None,
     }?;
     Some(match inner {
-        Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| inner.clone()),
+        Value::String(text) => exact(text).unwrap_or_else(|| inner.clone()),
         other => other.clone(),
     })
 }

@@ -1,15 +1,18 @@
 //! The arguments of a call: JSON in a text.
 
+use std::collections::BTreeSet;
+
 use mcptest_trace::trace::{canonical_json, without_rounding};
 use serde_json::{Value, json};
 
 use crate::exchange::Call;
+use crate::lossless::{Change, Parsed, parse};
 
 /// Reads arguments. Nothing is the empty object; what is no JSON object stays text.
 pub(super) fn read(args: Option<&Value>) -> Value {
     match args {
         None | Some(Value::Null) => json!({}),
-        Some(Value::String(text)) => of_text(text),
+        Some(Value::String(text)) => of_text(text).0,
         Some(other) => other.clone(),
     }
 }
@@ -22,15 +25,42 @@ pub(super) fn of_call(call: Call) -> Call {
     }
 }
 
-fn of_text(text: &str) -> Value {
+/// Reads arguments that are written as text, and what of them is read otherwise than it is written.
+pub(super) fn of_text(text: &str) -> (Value, Vec<Change>) {
     if text.trim().is_empty() {
-        return json!({});
+        return (json!({}), Vec::new());
     }
     // A number that would be rounded stays the digits that it is.
     let exact = without_rounding(text, str::to_owned);
-    match serde_json::from_str(exact.as_deref().unwrap_or(text)) {
-        Ok(object @ Value::Object(_)) => object,
-        _ => Value::String(text.to_owned()),
+    match parse(exact.as_deref().unwrap_or(text).as_bytes()) {
+        Ok(Parsed {
+            value: object @ Value::Object(_),
+            mut changes,
+        }) => {
+            changes.extend(exact.map(|_| Change::Number));
+            (object, changes)
+        }
+        _ => (Value::String(text.to_owned()), Vec::new()),
+    }
+}
+
+/// Adds what is read otherwise than it is written in the arguments that an answer holds as texts.
+pub(super) fn changes(body: &Value, changes: &mut BTreeSet<Change>) {
+    match body {
+        Value::Array(items) => {
+            for item in items {
+                self::changes(item, changes);
+            }
+        }
+        Value::Object(map) => {
+            for (key, value) in map {
+                match value {
+                    Value::String(text) if key == "arguments" => changes.extend(of_text(text).1),
+                    value => self::changes(value, changes),
+                }
+            }
+        }
+        _ => {}
     }
 }
 
@@ -67,6 +97,11 @@ mod tests {
             of(r#"{"id": 12345678901234567890123}"#),
             json!({ "id": "12345678901234567890123" })
         );
+        assert_eq!(
+            of(r#"{"a":"x\ud83d","b":NaN}"#),
+            json!({ "a": "x\u{fffd}", "b": null })
+        );
+        assert_eq!(of("[NaN]"), json!("[NaN]"));
         assert_eq!(read(None), json!({}));
     }
 }

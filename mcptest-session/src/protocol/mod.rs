@@ -15,6 +15,7 @@ mod chat;
 #[doc(hidden)]
 pub mod content;
 mod gemini;
+mod reading;
 mod request;
 mod responses;
 pub mod sse;
@@ -22,11 +23,13 @@ pub mod sse;
 mod tests;
 mod written;
 
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use serde_json::Value;
 
 use crate::exchange::{Asked, Item, Said};
+use crate::lossless::{Change, parse, parse_piece, problem};
 use sse::Event;
 
 /// Calls and results as messages hold them, for whoever reads messages that are kept elsewhere.
@@ -104,6 +107,11 @@ pub struct Assembled {
     pub ended: bool,
     /// The error that the stream told.
     pub error: Option<Value>,
+    /// What was read otherwise than it is written.
+    #[doc(hidden)]
+    pub changes: Vec<Change>,
+    /// Why something of it could not be read, where that is so.
+    pub unread: Option<String>,
 }
 
 /// The format that a path belongs to, and what it says.
@@ -157,21 +165,53 @@ pub fn error_message(body: &Value) -> Option<&str> {
 #[must_use]
 pub fn assembled(protocol: &dyn Protocol, is_events: bool, bytes: &[u8], whole: bool) -> Assembled {
     if is_events {
-        return protocol.assembled(&sse::events(bytes, whole));
+        let (events, is_lossy) = sse::read(bytes, whole);
+        return with_halves(protocol.assembled(&events), is_lossy);
     }
-    match serde_json::from_slice(bytes) {
-        Ok(Value::Array(parts)) => {
-            let events: Vec<Event> = parts
-                .iter()
-                .map(|part| Event::data(part.to_string()))
-                .collect();
-            protocol.assembled(&events)
-        }
-        Ok(body) => Assembled {
-            error: body.get("error").filter(|error| !error.is_null()).cloned(),
-            body: Some(body),
-            ended: true,
-        },
-        Err(_) => Assembled::default(),
+    let parsed = match parse(bytes) {
+        Ok(parsed) => parsed,
+        // What broke off is no JSON.
+        Err(_) if !whole => return Assembled::default(),
+        Err(_) if bytes.trim_ascii().is_empty() => return unread("the answer is empty".to_owned()),
+        Err(error) => return unread(format!("the answer {}", problem(&error))),
+    };
+    if parsed.value.is_array()
+        && let Ok(pieces) = parse_piece(bytes)
+        && let Value::Array(pieces) = pieces.value
+    {
+        let events: Vec<Event> = pieces
+            .iter()
+            .map(|piece| Event::data(piece.to_string()))
+            .collect();
+        let mut assembled = protocol.assembled(&events);
+        // Halves that meet are no change, and were none of the other changes in the pieces.
+        let others = parsed.changes.into_iter().filter(|it| *it != Change::Half);
+        assembled.changes.extend(others);
+        return with_halves(assembled, std::str::from_utf8(bytes).is_err());
     }
+    let mut changes: BTreeSet<Change> = parsed.changes.into_iter().collect();
+    let body = parsed.value;
+    arguments::changes(&body, &mut changes);
+    Assembled {
+        error: body.get("error").filter(|error| !error.is_null()).cloned(),
+        body: Some(body),
+        ended: true,
+        changes: changes.into_iter().collect(),
+        unread: None,
+    }
+}
+
+fn unread(why: String) -> Assembled {
+    Assembled {
+        unread: Some(why),
+        ..Assembled::default()
+    }
+}
+
+/// An answer with what is known of its bytes.
+fn with_halves(mut assembled: Assembled, is_lossy: bool) -> Assembled {
+    assembled.changes.extend(is_lossy.then_some(Change::Half));
+    assembled.changes.sort_unstable();
+    assembled.changes.dedup();
+    assembled
 }

@@ -1,6 +1,7 @@
 //! Server-sent events: the parser is `sse-stream`'s. What is here says where an event ends in the bytes, so
 //! that a stream can be passed on byte for byte while it is read.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 
 use bytes::Bytes;
@@ -106,10 +107,14 @@ impl Blocks {
     }
 }
 
-/// The event that a block is; nothing where it has no data or cannot be read.
+/// The event that a block is; nothing where it has no data. What is no UTF-8 in it is U+FFFD.
 #[must_use]
 pub fn event(block: &Bytes) -> Option<Event> {
-    let bytes = stream::iter([Ok::<Bytes, Infallible>(block.clone())]);
+    let block = match String::from_utf8_lossy(block) {
+        Cow::Borrowed(_) => block.clone(),
+        Cow::Owned(text) => text.into(),
+    };
+    let bytes = stream::iter([Ok::<Bytes, Infallible>(block)]);
     let mut events = std::pin::pin!(SseStream::from_bytes_stream(bytes));
     // Nothing is waited for: all bytes are there.
     let event = events.next().now_or_never()??.ok()?;
@@ -123,12 +128,24 @@ pub fn event(block: &Bytes) -> Option<Event> {
 /// stream ended well, so that its last event is one even where the blank line after it is missing.
 #[must_use]
 pub fn events(stream: &[u8], whole: bool) -> Vec<Event> {
+    read(stream, whole).0
+}
+
+/// The same, and whether an event holds bytes that are no UTF-8.
+pub(super) fn read(stream: &[u8], whole: bool) -> (Vec<Event>, bool) {
     let mut blocks = Blocks::default();
-    let mut found = blocks.push(stream);
+    let mut found = blocks.push(stream.strip_prefix(b"\xef\xbb\xbf").unwrap_or(stream));
     if whole {
         found.extend(blocks.push(b"\n\n"));
     }
-    found.iter().filter_map(event).collect()
+    let (mut events, mut is_lossy) = (Vec::new(), false);
+    for block in &found {
+        if let Some(event) = event(block) {
+            is_lossy |= std::str::from_utf8(block).is_err();
+            events.push(event);
+        }
+    }
+    (events, is_lossy)
 }
 
 #[cfg(test)]
@@ -157,9 +174,15 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_cannot_be_read_takes_no_other_with_it() {
-        let found = events(b"what is this\n\ndata: \xff\n\ndata: 1\n\n", false);
-        assert_eq!(found, [Event::data("1")]);
+    fn bytes_that_are_no_text_lose_no_event() {
+        let found = events(b"what is this\n\ndata: a\xffb\n\ndata: 1\n\n", false);
+        assert_eq!(found, [Event::data("a\u{fffd}b"), Event::data("1")]);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_first_event() {
+        let (found, is_lossy) = read("\u{feff}data: 1\n\n".as_bytes(), false);
+        assert_eq!((found, is_lossy), (vec![Event::data("1")], false));
     }
 
     proptest! {

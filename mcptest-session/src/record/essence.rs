@@ -8,6 +8,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::exchange::{Item, Part};
+use crate::lossless::exact;
 use crate::protocol::blob;
 
 /// One thing that happened in a talk.
@@ -95,7 +96,7 @@ pub(crate) fn digest_by_value(items: &[impl Borrow<Item>]) -> String {
     for one in &mut all {
         if let Essence::Result { value, .. } = one
             && let Ok(Value::String(text)) = serde_json::from_str(value)
-            && let Ok(inner @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(&text)
+            && let Some(inner @ (Value::Object(_) | Value::Array(_))) = exact(&text)
         {
             *value = canonical_json(&inner);
         }

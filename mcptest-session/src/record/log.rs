@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::observed::{Observed, Outcome};
 use super::question::{Pool, Question};
 use crate::exchange::{Asked, Call};
+use crate::lossless::Change;
 
 /// How often it is looked whether an answer has ended.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -49,7 +50,13 @@ impl Log {
     }
 
     /// Notes what came of a request, once.
-    pub(crate) fn end(&self, place: usize, ended_at: u64, gone: bool, outcome: Outcome) {
+    pub(crate) fn end(
+        &self,
+        place: usize,
+        ended_at: u64,
+        gone: bool,
+        (outcome, changes): (Outcome, Vec<Change>),
+    ) {
         let mut all = self.noted();
         let all = &mut *all;
         let Some(observed) = all.requests.get_mut(place) else {
@@ -72,6 +79,7 @@ impl Log {
         observed.ended_at = Some(ended_at);
         observed.gone = gone;
         observed.outcome = outcome;
+        observed.changes.extend(changes);
     }
 
     fn has_open(&self) -> bool {

@@ -14,6 +14,7 @@ use super::conversation::{Conversation, ModelCall};
 use super::options::Role;
 use super::payload::payload;
 use crate::exchange::{Call, Item};
+use crate::lossless::exact;
 use crate::mcp::{Seen, SeenCall, is_name_of};
 
 /// Of calls that fit alike, so many are looked at for the one whose result a client told in words of its own.
@@ -188,7 +189,7 @@ pub(super) fn is_said(told: &Value, result: &Value) -> bool {
     }
     let told = texts(&payload).unwrap_or_else(|| vec![canonical_json(told)]);
     let told = told.join("\n");
-    if serde_json::from_str(&told).is_ok_and(|value| is_value(&value)) {
+    if exact(&told).is_some_and(|value| is_value(&value)) {
         return true;
     }
     let said = texts(result).unwrap_or_default();

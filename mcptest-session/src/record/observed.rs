@@ -1,10 +1,12 @@
 //! What went by: requests and what came of them, decoded.
 
-use serde_json::Value;
+use std::collections::BTreeSet;
+
 use sha2::{Digest as _, Sha256};
 
 use super::question::Question;
 use crate::exchange::Said;
+use crate::lossless::{Change, parse};
 use crate::protocol::{Protocol, blob};
 
 /// Why an answer is not whole whose stream ended as if it were.
@@ -35,6 +37,8 @@ pub struct Observed {
     pub outcome: Outcome,
     /// The client went away before it had the whole answer.
     pub gone: bool,
+    /// What of the request or the answer was read otherwise than it is written.
+    pub(crate) changes: BTreeSet<Change>,
 }
 
 /// What came of a request.
@@ -72,11 +76,12 @@ pub enum Outcome {
     },
 }
 
-/// What tells one request from another. A body of JSON counts by its value.
+/// What tells one request from another. A body of JSON counts by its value, if its value loses nothing of it.
 #[must_use]
 pub fn digest(method: &str, path: &str, query: Option<&str>, body: &[u8]) -> String {
-    let canonical = serde_json::from_slice::<Value>(body)
-        .map(|body| mcptest_trace::trace::canonical_json(&body).into_bytes());
+    let parsed = parse(body).ok();
+    let lossless = parsed.filter(|it| it.changes.iter().all(|it| *it == Change::Twice));
+    let canonical = lossless.map(|it| mcptest_trace::trace::canonical_json(&it.value).into_bytes());
     let body = canonical.as_deref().unwrap_or(body);
     let mut digest = Sha256::new();
     for part in [
@@ -99,6 +104,15 @@ mod tests {
     fn a_digest_is_of_what_the_request_says() {
         let one = digest("POST", "/a", None, br#"{"b":1,"a":2}"#);
         assert_eq!(one, digest("POST", "/a", None, br#"{ "a": 2, "b": 1 }"#));
+        let long = |end| format!("{{\"id\":12345678901234567890123{end}}}");
+        assert_ne!(
+            digest("POST", "/a", None, long(1).as_bytes()),
+            digest("POST", "/a", None, long(2).as_bytes())
+        );
+        assert_ne!(
+            digest("POST", "/a", None, br#"{"b":NaN}"#),
+            digest("POST", "/a", None, br#"{"b":null}"#)
+        );
         assert_ne!(one, digest("POST", "/a", Some("x"), br#"{"b":1,"a":2}"#));
         assert_ne!(
             digest("POST", "/a", None, b"x"),

@@ -11,7 +11,6 @@ use axum::http::{HeaderName, HeaderValue, Method};
 use axum::response::Response;
 use reqwest::Client;
 use reqwest::redirect::Policy;
-use serde_json::Value;
 
 use super::compression::{Decoded, decoded};
 use super::limits::{Keeper, Limits, SetAside};
@@ -23,6 +22,7 @@ use super::usage;
 use crate::endpoint::{
     Answerer, Answering, Incoming, Provider, SHORTEST_LOGIN, Upstream, error, further, logins,
 };
+use crate::lossless::{Change, parse};
 use crate::protocol::{self, Protocol, Route};
 
 /// Passes requests on to the real providers.
@@ -185,7 +185,7 @@ impl Relay {
                 }
                 let words = words_of(&failure.without_url());
                 let text = format!("`{}` cannot be reached: {words}", provider.name);
-                ending.end(Outcome::Lost(words), false);
+                ending.end(Outcome::Lost(words), Vec::new(), false);
                 error(&incoming.path, 502, &text)
             }
         }
@@ -206,10 +206,12 @@ impl Relay {
         });
         let encodings = encodings(&incoming.headers);
         let body = decoded(&encodings, incoming.body.to_vec(), MOST);
-        let asked = known.and_then(|(protocol, route)| {
-            let body: Value = serde_json::from_slice(&body.bytes).ok()?;
-            body.is_object()
-                .then(|| self.log.question(protocol.asked(route, &body)))
+        let parsed = known.and_then(|_| parse(&body.bytes).ok());
+        let changes = parsed.iter().flat_map(|it| it.changes.iter().copied());
+        let changes = changes.collect();
+        let asked = known.zip(parsed).and_then(|((protocol, route), parsed)| {
+            let is_object = parsed.value.is_object();
+            is_object.then(|| self.log.question(protocol.asked(route, &parsed.value)))
         });
         Observed {
             protocol: known.map(|(protocol, _)| *protocol),
@@ -227,6 +229,7 @@ impl Relay {
             ended_at: None,
             outcome: Outcome::Open,
             gone: false,
+            changes,
         }
     }
 }
@@ -272,13 +275,13 @@ impl Drop for AnswerOf {
     fn drop(&mut self) {
         if !self.is_told {
             let words = "the client closed the connection before the answer began";
-            self.end(Outcome::Lost(words.to_owned()), true);
+            self.end(Outcome::Lost(words.to_owned()), Vec::new(), true);
         }
     }
 }
 
 impl AnswerOf {
-    fn end(&mut self, outcome: Outcome, gone: bool) {
+    fn end(&mut self, outcome: Outcome, changes: Vec<Change>, gone: bool) {
         self.is_told = true;
         if let Some(aside) = self.aside.take() {
             match &outcome {
@@ -293,7 +296,7 @@ impl AnswerOf {
             }
         }
         let log = &self.relay.log;
-        log.end(self.place, self.relay.now(), gone, outcome);
+        log.end(self.place, self.relay.now(), gone, (outcome, changes));
     }
 
     /// Passes an answer back while it comes.
@@ -312,9 +315,9 @@ impl AnswerOf {
             headers.remove(CONTENT_LENGTH);
         }
         let at_end = Box::new(move |copy, ending| {
-            let outcome = head.outcome(self.protocol, copy, &ending);
+            let (outcome, changes) = head.outcome(self.protocol, copy, &ending);
             let is_whole = matches!(&outcome, Outcome::Said { broken: None, .. });
-            self.end(outcome, ending == Ending::Gone && !is_whole);
+            self.end(outcome, changes, ending == Ending::Gone && !is_whole);
         });
         let length = answer.content_length();
         let upstream = Box::pin(answer.bytes_stream());
@@ -346,7 +349,8 @@ impl Head {
         protocol: Option<&'static dyn Protocol>,
         copy: Vec<u8>,
         ending: &Ending,
-    ) -> Outcome {
+    ) -> (Outcome, Vec<Change>) {
+        let none = |outcome| (outcome, Vec::new());
         let whole = *ending == Ending::Whole;
         let Decoded { bytes, problem } = decoded(&self.encodings, copy, MOST);
         let broken = match ending {
@@ -358,39 +362,40 @@ impl Head {
             Ending::TooLong => {
                 let most = MOST >> 20;
                 let text = format!("the answer is larger than the {most} MiB that are read");
-                return Outcome::Unreadable(text);
+                return none(Outcome::Unreadable(text));
             }
         };
         let Some(protocol) = protocol else {
-            return match problem.filter(|_| whole).or(broken) {
+            return none(match problem.filter(|_| whole).or(broken) {
                 Some(problem) => Outcome::Lost(problem),
                 None => Outcome::Other {
                     status: self.status,
                     media_type: self.media_type,
                     body: bytes,
                 },
-            };
+            });
         };
         if self.status >= 400 {
-            let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+            let body = parse(&bytes).map(|it| it.value).unwrap_or_default();
             let message = protocol::error_message(&body)
                 .unwrap_or_default()
                 .to_owned();
             let status = self.status;
-            return Outcome::Failed { status, message };
+            return none(Outcome::Failed { status, message });
         }
         if let Some(problem) = problem.filter(|_| whole) {
-            return Outcome::Unreadable(problem);
+            return none(Outcome::Unreadable(problem));
         }
         let assembled = protocol::assembled(protocol, self.is_events, &bytes, whole);
         let told = assembled.error.as_ref();
         let told = told.map(|error| protocol::error_message(error).unwrap_or("it failed"));
         let told = told.map(|words| format!("the provider broke off: {words}"));
+        let unread = assembled.unread;
         let cut = (!assembled.ended).then(|| ENDED_EARLY.to_owned());
         // A client may close a stream whose last event it has.
         let gone = *ending == Ending::Gone && assembled.ended;
-        let broken = told.or(broken.filter(|_| !gone)).or(cut);
-        match assembled.body.and_then(|body| protocol.said(&body)) {
+        let broken = told.or(broken.filter(|_| !gone)).or(unread).or(cut);
+        let outcome = match assembled.body.and_then(|body| protocol.said(&body)) {
             Some(said) => Outcome::Said { said, broken },
             None => match broken {
                 Some(broken) => Outcome::Lost(broken),
@@ -399,6 +404,7 @@ impl Head {
                     protocol.name()
                 )),
             },
-        }
+        };
+        (outcome, assembled.changes)
     }
 }

@@ -1,6 +1,6 @@
 //! Conversations become a run: a cassette of schema version `v1`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use mcptest_trace::text::counted;
@@ -17,6 +17,7 @@ use super::placing::sorted;
 use super::session_field;
 use super::writing::Writing;
 use crate::exchange::{Item, Part, Stop};
+use crate::lossless::Change;
 use crate::mcp::NameIndex;
 
 /// A run, and what is said of it.
@@ -177,6 +178,7 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
     writing.write(conversations, &roles);
     let told = writing.told();
     notes.extend(mcp_field::notes(&options.mcp, &mcp, &told));
+    notes.extend(read_otherwise(observed, &writing.changes()));
     let others = conversations.iter().enumerate();
     let others = others
         .filter(|(place, _)| *place != main)
@@ -272,6 +274,21 @@ fn notes_of(own: &Conversation, options: &RunOptions) -> Vec<String> {
         notes.push(format!("{others} other choices left out"));
     }
     notes
+}
+
+/// What the run has otherwise than it went by. A client sends the talk before with each request.
+fn read_otherwise(observed: &[Observed], results: &BTreeMap<Change, usize>) -> Vec<String> {
+    let mut calls: BTreeMap<Change, usize> = BTreeMap::new();
+    for change in observed.iter().flat_map(|one| &one.changes) {
+        *calls.entry(*change).or_default() += 1;
+    }
+    let notes = |counts: &BTreeMap<Change, usize>, what: &str| {
+        let each = counts.iter();
+        let note =
+            each.map(|(change, count)| format!("{}, in {}", change.told(), counted(*count, what)));
+        note.collect::<Vec<_>>()
+    };
+    [notes(&calls, "model call"), notes(results, "tool result")].concat()
 }
 
 fn opening_holds(conversation: &Conversation, prompt: &str) -> bool {

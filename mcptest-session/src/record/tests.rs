@@ -5,6 +5,8 @@ mod placing;
 mod runs;
 mod talks;
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::observed::{Observed, Outcome};
@@ -35,6 +37,7 @@ impl Wire {
             ended_at: Some(asked_at + 5),
             outcome,
             gone: false,
+            changes: BTreeSet::new(),
         });
         self
     }

@@ -3,11 +3,13 @@
 use axum::body::Bytes;
 use serde_json::{Value, json};
 
+use crate::lossless::{Parsed, parse};
+use crate::mcp::bytes;
 use crate::protocol::sse;
 
 /// The request with the question for its tokens; `None` where it asks already, or is none that could.
 pub(super) fn asked_for(body: &[u8]) -> Option<Vec<u8>> {
-    let request: Value = serde_json::from_slice(body).ok()?;
+    let request = parse(body).ok()?.value;
     if request.get("stream") != Some(&Value::Bool(true)) {
         return None;
     }
@@ -20,14 +22,13 @@ pub(super) fn asked_for(body: &[u8]) -> Option<Vec<u8>> {
             Some([before, question, rest].concat())
         }
         Some(options) if options.get("include_usage") != Some(&Value::Bool(true)) => {
-            let mut request = request.clone();
             let mut options = options.clone();
             if !options.is_object() {
                 options = json!({});
             }
             options["include_usage"] = true.into();
-            request["stream_options"] = options;
-            Some(request.to_string().into_bytes())
+            let place = bytes::member(body, &["stream_options"])?;
+            Some(bytes::replaced(body, place, options.to_string().as_bytes()))
         }
         Some(_) => None,
     }
@@ -36,8 +37,8 @@ pub(super) fn asked_for(body: &[u8]) -> Option<Vec<u8>> {
 /// Whether an event is the one that comes because of the question: tokens and nothing else.
 pub(super) fn is_answer(block: &Bytes) -> bool {
     let event = sse::event(block);
-    let chunk = event.and_then(|event| serde_json::from_str::<Value>(&event.data).ok());
-    chunk.is_some_and(|chunk| {
+    let chunk = event.and_then(|event| parse(event.data.as_bytes()).ok());
+    chunk.is_some_and(|Parsed { value: chunk, .. }| {
         chunk["usage"].is_object() && chunk["choices"].as_array().is_some_and(Vec::is_empty)
     })
 }
@@ -59,6 +60,23 @@ mod tests {
         assert_eq!(
             of(r#"{"stream":true,"stream_options":{"include_obfuscation":false}}"#).unwrap(),
             r#"{"stream":true,"stream_options":{"include_obfuscation":false,"include_usage":true}}"#
+        );
+    }
+
+    #[test]
+    fn what_strict_json_refuses_or_rounds_is_asked_for_its_tokens_too() {
+        assert_eq!(
+            of(r#"{"stream":true,"a":"\ud83d","n":NaN}"#).unwrap(),
+            r#"{"stream_options":{"include_usage":true},"stream":true,"a":"\ud83d","n":NaN}"#
+        );
+        assert_eq!(
+            of(r#"{"n":123456789012345678901234,"stream_options":{ },"stream":true,"a":1.0}"#)
+                .unwrap(),
+            r#"{"n":123456789012345678901234,"stream_options":{"include_usage":true},"stream":true,"a":1.0}"#
+        );
+        assert_eq!(
+            of(r#"{"stream":true,"stream_options":null}"#).unwrap(),
+            r#"{"stream":true,"stream_options":{"include_usage":true}}"#
         );
     }
 

@@ -2,7 +2,7 @@
 
 mod results;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mcptest_trace::record::Talk;
 use serde_json::{Value, json};
@@ -12,6 +12,7 @@ use super::mcp_calls::McpCalls;
 use super::options::{Role, RunOptions};
 use super::pairing::Pairing;
 use crate::exchange::{Call, Item, Part, Tool};
+use crate::lossless::Change;
 use crate::mcp::NameIndex;
 use crate::protocol::blob;
 
@@ -30,6 +31,8 @@ pub(super) struct Writing<'o> {
     seen: Vec<Option<usize>>,
     /// Calls at servers, the calls of the run that they are, and whether the model was told what the server said.
     told: Vec<(usize, usize, bool)>,
+    /// In how many results of MCP that are told as a text something was read otherwise than it is written.
+    changes: BTreeMap<Change, usize>,
 }
 
 /// A conversation whose calls wait for their results.
@@ -59,6 +62,7 @@ impl<'o> Writing<'o> {
             mcp,
             seen: Vec::new(),
             told: Vec::new(),
+            changes: BTreeMap::new(),
             talk: Talk::default(),
             calls: Vec::new(),
             results: Vec::new(),
@@ -236,6 +240,18 @@ impl<'o> Writing<'o> {
             }
         }
         written
+    }
+
+    /// Counts what was read otherwise than it is written in a result.
+    fn changed(&mut self, changes: &[Change]) {
+        for change in changes {
+            *self.changes.entry(*change).or_default() += 1;
+        }
+    }
+
+    /// What was read otherwise than it is written in results, and in how many of them.
+    pub(super) fn changes(&self) -> BTreeMap<Change, usize> {
+        self.changes.clone()
     }
 
     /// What the formats of this run cannot tell.

@@ -14,6 +14,7 @@ mod mcp;
 mod passing;
 mod runs;
 mod secrets;
+mod unclean;
 
 use mcptest_session::endpoint::Upstream;
 use mcptest_session::session::{Session, SessionOptions};

@@ -1,5 +1,7 @@
 //! What a recording answers.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::agent::{Agent, ask, player, texts};
@@ -333,6 +335,7 @@ async fn examples_that_no_model_said_are_no_answers() {
             broken: None,
         },
         gone: false,
+        changes: BTreeSet::new(),
     };
     let cassette = RecordedRun::of(&[observed], &options(&agent))
         .unwrap()

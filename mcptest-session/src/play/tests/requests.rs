@@ -174,3 +174,43 @@ async fn one_more_level_of_quoting_is_another_result() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_request_that_strict_json_refuses_is_compared_as_it_was_recorded() {
+    let cassette = json!({
+        "schema_version": "v1", "agent_name": "A", "model": "m", "user_prompt": "Find it.",
+        "trace": {
+            "tool_calls": [{ "name": "find", "args": { "a": "x\u{fffd}" }, "hop_index": 0, "step": 0 }],
+            "tool_results": [{ "call_index": 0, "result": { "content": [{ "type": "text", "text": "cut \u{fffd}" }] } }],
+            "conversation": { "turns": [{ "role": "user", "content": "Find it." }], "message_count": 4 },
+            "final_response": "ok",
+        },
+    });
+    for (result, wanted) in [
+        (r"cut \ud83d", 0),
+        ("cut \u{feff}", 1),
+        (r"cut \ud83d\ude00", 1),
+    ] {
+        let player = player(&cassette, PlayOptions::default());
+        let path = "/openai/v1/chat/completions";
+        let opening = r#"{"role":"user","content":"Find it."}"#;
+        let first =
+            format!("\u{feff}{{\"model\":\"m\",\"messages\":[{opening}],\"metadata\":NaN}}");
+        let first: Value =
+            serde_json::from_str(&asks(&player, Method::POST, path, &first).await).unwrap();
+        let said = &first["choices"][0]["message"];
+        let call = &said["tool_calls"][0];
+        assert_eq!(call["function"]["name"], "find", "{first}");
+        let told = format!(
+            r#"{{"role":"tool","tool_call_id":{},"content":"{result}"}}"#,
+            call["id"]
+        );
+        let second =
+            format!(r#"{{"model":"m","messages":[{opening},{said},{told}],"metadata":NaN}}"#);
+        let second = asks(&player, Method::POST, path, &second).await;
+        assert!(second.contains("\"ok\""), "{second}");
+        let found = player.played().divergences;
+        let of_results = found.iter().filter(|it| it.path.contains("result"));
+        assert_eq!(of_results.count(), wanted, "{result}: {found:?}");
+    }
+}

@@ -1,5 +1,7 @@
 //! Requests and answers that went by, and their run.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::agent::ask;
@@ -39,6 +41,7 @@ impl Wire {
             ended_at: Some(asked_at + 5),
             outcome: Outcome::Said { said, broken: None },
             gone: false,
+            changes: BTreeSet::new(),
         });
     }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
+use super::super::reading::Reading;
 use super::super::sse::Event;
 use super::super::written::pieces;
 use super::super::{Assembled, arguments};
@@ -14,12 +15,13 @@ const MOST_BLOCKS: usize = 10_000;
 
 pub(super) fn assembled(events: &[Event]) -> Assembled {
     let mut assembled = Assembled::default();
+    let mut reading = Reading::default();
     let mut message: Option<Value> = None;
     let mut blocks: Vec<(usize, Building)> = Vec::new();
     // The last block of each index.
     let mut open: HashMap<usize, usize> = HashMap::new();
     for event in events {
-        let Ok(data) = serde_json::from_str::<Value>(&event.data) else {
+        let Some(data) = reading.value(event) else {
             continue;
         };
         let kind = text(&data, "type").or(event.name.as_deref());
@@ -57,11 +59,13 @@ pub(super) fn assembled(events: &[Event]) -> Assembled {
     }
     if let Some(mut message) = message.filter(Value::is_object) {
         blocks.sort_by_key(|(index, _)| *index);
-        let content = blocks.into_iter().map(|(_, block)| block.whole());
+        let content = blocks
+            .into_iter()
+            .map(|(_, block)| block.whole(&mut reading));
         message["content"] = content.collect();
         assembled.body = Some(message);
     }
-    assembled
+    reading.end(assembled)
 }
 
 /// Takes the members of an object that say something into another.
@@ -121,10 +125,12 @@ impl Building {
         }
     }
 
-    fn whole(mut self) -> Value {
+    fn whole(mut self, reading: &mut Reading) -> Value {
         if let Some(input) = self.input.filter(|input| !input.is_empty()) {
             // Input that broke off stays the text that came.
-            self.block["input"] = arguments::read(Some(&Value::String(input)));
+            let (input, changes) = arguments::of_text(&input);
+            self.block["input"] = input;
+            reading.changed(changes);
         }
         self.block
     }

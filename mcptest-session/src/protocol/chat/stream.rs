@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::super::reading::Reading;
 use super::super::sse::Event;
 use super::super::written::pieces;
 use super::super::{Assembled, arguments};
@@ -16,12 +17,13 @@ pub(super) fn assembled(events: &[Event]) -> Assembled {
     let mut whole = Map::new();
     let mut choices: BTreeMap<u64, Choice> = BTreeMap::new();
     let mut assembled = Assembled::default();
+    let mut reading = Reading::default();
     for event in events {
         if event.data.trim() == "[DONE]" {
             assembled.ended = true;
             continue;
         }
-        let Ok(Value::Object(chunk)) = serde_json::from_str(&event.data) else {
+        let Some(Value::Object(chunk)) = reading.value(event) else {
             continue;
         };
         if let Some(error) = chunk.get("error").filter(|error| !error.is_null()) {
@@ -51,7 +53,7 @@ pub(super) fn assembled(events: &[Event]) -> Assembled {
         whole.insert("object".to_owned(), "chat.completion".into());
         assembled.body = Some(Value::Object(whole));
     }
-    assembled
+    reading.end(assembled)
 }
 
 /// A choice that is put together.

@@ -5,17 +5,19 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::super::Assembled;
+use super::super::reading::Reading;
 use super::super::sse::Event;
 use super::super::written::pieces;
 use crate::json::{count, given, list, text};
 
 pub(super) fn assembled(events: &[Event]) -> Assembled {
     let mut assembled = Assembled::default();
+    let mut reading = Reading::default();
     let mut body = json!({});
     let mut candidates: BTreeMap<u64, Value> = BTreeMap::new();
     let mut any = false;
     for event in events {
-        let Ok(Value::Object(chunk)) = serde_json::from_str(&event.data) else {
+        let Some(Value::Object(chunk)) = reading.value(event) else {
             continue;
         };
         if let Some(error) = chunk.get("error").filter(|error| !error.is_null()) {
@@ -46,7 +48,7 @@ pub(super) fn assembled(events: &[Event]) -> Assembled {
         }
         assembled.body = Some(body);
     }
-    assembled
+    reading.end(assembled)
 }
 
 /// Takes a chunk into a candidate.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::super::Assembled;
+use super::super::reading::Reading;
 use super::super::sse::Event;
 use super::super::written::pieces;
 use crate::json::{list, text};
@@ -14,10 +15,11 @@ const MOST: usize = 10_000;
 
 pub(super) fn assembled(events: &[Event]) -> Assembled {
     let mut assembled = Assembled::default();
+    let mut reading = Reading::default();
     let mut begun: Option<Value> = None;
     let mut items: BTreeMap<usize, Value> = BTreeMap::new();
     for event in events {
-        let Ok(data) = serde_json::from_str::<Value>(&event.data) else {
+        let Some(data) = reading.value(event) else {
             continue;
         };
         let kind = text(&data, "type").or(event.name.as_deref());
@@ -43,7 +45,7 @@ pub(super) fn assembled(events: &[Event]) -> Assembled {
         body["output"] = items.into_values().collect();
         assembled.body = Some(body);
     }
-    assembled
+    reading.end(assembled)
 }
 
 fn index_of(data: &Value, key: &str) -> Option<usize> {

@@ -1,5 +1,6 @@
 //! Model calls find their conversations as a look at all conversations finds them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -334,6 +335,7 @@ fn session(steps: &[Step]) -> Vec<Observed> {
                 Outcome::Said { said, broken }
             },
             gone: false,
+            changes: BTreeSet::new(),
         });
     }
     observed

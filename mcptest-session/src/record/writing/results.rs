@@ -9,7 +9,7 @@ use crate::exchange::ToolResult;
 use crate::mcp::SeenCall;
 use crate::protocol::blob;
 use crate::record::mcp_calls::is_said;
-use crate::record::payload::payload;
+use crate::record::payload::Payload;
 
 impl<'o> Writing<'o> {
     /// Results that servers gave and no request told, as the run ended before.
@@ -56,9 +56,12 @@ impl<'o> Writing<'o> {
         let seen = self.seen_of(call);
         let said = seen.and_then(|seen| seen.result.as_ref());
         let is_told = said.is_some_and(|said| is_said(&result.value, said));
-        let (mut value, is_mcp) = match said.filter(|_| is_told) {
-            Some(said) => (said.clone(), true),
-            None => payload(result.value.clone()),
+        let (mut value, is_mcp) = if let Some(said) = said.filter(|_| is_told) {
+            (said.clone(), true)
+        } else {
+            let read = Payload::of(result.value.clone());
+            self.changed(&read.changes);
+            (read.result, read.is_mcp)
         };
         blob::condense(&mut value);
         let own_flag = value.get("isError").and_then(Value::as_bool);
