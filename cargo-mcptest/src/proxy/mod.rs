@@ -115,6 +115,7 @@ impl Proxy {
         }
         recording.write(session.cassette());
         recording.has_flaws(session.flaws());
+        recording.has_loose_ends(session.loose_ends());
         recording.say();
         Ok(recording)
     }

@@ -37,6 +37,8 @@ pub(super) struct SessionRecording {
     suspects: Vec<String>,
     /// What was said otherwise than it is recorded.
     flaws: Vec<String>,
+    /// What went by and does not fit together.
+    loose_ends: Vec<String>,
     pace: Pace,
 }
 
@@ -97,6 +99,7 @@ impl SessionRecording {
             redacted: RedactionCounts::default(),
             suspects: Vec::new(),
             flaws: Vec::new(),
+            loose_ends: Vec::new(),
             pace: Pace::default(),
         })
     }
@@ -138,6 +141,11 @@ impl SessionRecording {
     /// Notes what was said otherwise than it is recorded.
     pub(super) fn has_flaws(&mut self, flaws: Vec<String>) {
         self.flaws = flaws;
+    }
+
+    /// Notes what went by and does not fit together: the recording is as whole as the session was.
+    pub(super) fn has_loose_ends(&mut self, loose_ends: Vec<String>) {
+        self.loose_ends = loose_ends;
     }
 
     /// Whether what was last written is there, as it was said.
@@ -189,6 +197,9 @@ impl SessionRecording {
                 "warning: the run holds text that looks like a key, at `{first}`{more}; read the run before you \
                  commit it, and blank the key with `--redact`"
             ));
+        }
+        for loose_end in &self.loose_ends {
+            say(&format!("warning: {loose_end}"));
         }
         for flaw in &self.flaws {
             say(&format!("error: {flaw}"));

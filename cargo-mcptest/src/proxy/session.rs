@@ -1,5 +1,7 @@
 //! What the messages of a session say, as a run: the server's name, its tools, the calls and their answers.
 
+use std::collections::HashSet;
+
 use mcptest_session::mcp::frames::Frame;
 use mcptest_session::mcp::messages::{Answer, Listener, Messages, Speaker, failed};
 use mcptest_trace::record::{CallId, Recorder};
@@ -7,16 +9,23 @@ use serde_json::{Value, json};
 
 /// A session while it goes on.
 pub(super) struct ProxySession {
-    messages: Messages<CallId>,
+    messages: Messages<HeardCall>,
     heard: Heard,
     /// Whether it is known how the agent is instructed, and what it said at the end.
     system_prompt: bool,
     closing: bool,
 }
 
+/// A call: as the recorder has it, and its place among the calls.
+type HeardCall = (CallId, usize);
+
 /// What was heard, as a run.
 struct Heard {
     run: Recorder,
+    /// The calls that went by before the server said its name.
+    unnamed: usize,
+    /// The calls of which nobody knows whether they failed.
+    unknown: HashSet<usize>,
     server: Option<String>,
     /// As the recording has them.
     tools: Vec<Value>,
@@ -29,6 +38,8 @@ impl ProxySession {
             messages: Messages::default(),
             heard: Heard {
                 run: Recorder::new(agent, model),
+                unnamed: 0,
+                unknown: HashSet::new(),
                 server,
                 tools: Vec::new(),
                 news: false,
@@ -62,8 +73,9 @@ impl ProxySession {
     pub(super) fn cassette(&mut self) -> Value {
         self.heard.news = false;
         let mut cassette = self.heard.run.cassette();
+        self.heard.complete(&mut cassette["trace"]);
         if !self.heard.tools.is_empty() {
-            cassette["tools"] = self.heard.tools.clone().into();
+            cassette["tools"] = self.heard.named_tools();
         }
         if !self.system_prompt
             && let Some(run) = cassette.as_object_mut()
@@ -84,6 +96,11 @@ impl ProxySession {
         self.messages.flaws()
     }
 
+    /// What does not fit together, a line each.
+    pub(super) fn loose_ends(&self) -> Vec<String> {
+        self.messages.loose_ends()
+    }
+
     /// Takes in what went by.
     pub(super) fn take(&mut self, side: Speaker, frame: Frame) {
         self.messages.take(side, frame, &mut self.heard);
@@ -91,24 +108,36 @@ impl ProxySession {
 }
 
 impl Listener for Heard {
-    type Call = CallId;
+    type Call = HeardCall;
 
-    fn called(&mut self, tool: &str, args: Value) -> CallId {
+    fn called(&mut self, tool: &str, args: Value) -> HeardCall {
         self.news = true;
-        let server = self.server.clone().unwrap_or_default();
-        self.run.tool_called(&server, tool, args)
+        let place = self.run.tool_calls();
+        if self.server.is_none() {
+            self.unnamed = place + 1;
+        }
+        let server = self.server.as_deref().unwrap_or_default();
+        (self.run.tool_called(server, tool, args), place)
     }
 
-    fn returned(&mut self, call: CallId, answer: Answer) {
+    fn returned(&mut self, (call, place): HeardCall, answer: Answer) {
         self.news = true;
         let result = answer.of_tool();
         match answer {
-            Answer::Result(_) => self.run.tool_returned(call, result),
-            Answer::Error(_) => self.run.tool_failed(call, result),
-        };
+            Answer::Error(_) | Answer::Unread { failed: true, .. } => {
+                self.run.tool_failed(call, result);
+            }
+            Answer::Unread { .. } => {
+                self.run.tool_returned(call, result);
+                self.unknown.insert(place);
+            }
+            Answer::Result(_) => {
+                self.run.tool_returned(call, result);
+            }
+        }
     }
 
-    fn given_up(&mut self, call: CallId) {
+    fn given_up(&mut self, (call, _): HeardCall) {
         self.news = true;
         let result = failed("the client stopped waiting for this call");
         self.run.tool_failed(call, result);
@@ -122,6 +151,7 @@ impl Listener for Heard {
             "initialize" if self.server.is_none() => {
                 let name = result["serverInfo"]["name"].as_str();
                 self.server = name.map(str::to_owned);
+                self.news |= self.unnamed > 0;
             }
             "tools/list" => self.offered(&result),
             _ => {}
@@ -130,16 +160,57 @@ impl Listener for Heard {
 }
 
 impl Heard {
+    /// Says the name of the server also in calls that went by before it, and leaves out what nobody knows.
+    fn complete(&self, trace: &mut Value) {
+        for result in list(trace, "tool_results") {
+            let place = result["call_index"].as_u64();
+            let place = place.and_then(|place| usize::try_from(place).ok());
+            if place.is_some_and(|place| self.unknown.contains(&place))
+                && let Some(result) = result.as_object_mut()
+            {
+                result.remove("is_error");
+            }
+        }
+        let Some(server) = self.server.as_deref().filter(|_| self.unnamed > 0) else {
+            return;
+        };
+        for kind in ["tool_calls", "tool_results"] {
+            for one in list(trace, kind).filter(|one| one["server"] == "") {
+                one["server"] = server.into();
+            }
+        }
+        // The agent's first turns are its calls.
+        let turns = list(&mut trace["conversation"], "turns");
+        let own = turns.filter(|turn| turn["role"] == "assistant");
+        for turn in own.take(self.unnamed) {
+            let called = turn["content"].as_str();
+            if let Some(called) = called.and_then(|text| text.strip_prefix("tool_use ")) {
+                turn["content"] = format!("tool_use {server}::{called}").into();
+            }
+        }
+    }
+
+    /// The tools, each with the name of the server.
+    fn named_tools(&self) -> Value {
+        let server = self.server.as_deref().unwrap_or_default();
+        let tools = self.tools.iter().map(|tool| {
+            let mut tool = tool.clone();
+            tool["server"] = server.into();
+            tool
+        });
+        tools.collect()
+    }
+
     /// The tools that the server offers, with all that it says of them; of several pages each adds its own. A list that
     /// comes again takes the place of what was known.
     fn offered(&mut self, result: &Value) {
-        let server = self.server.clone().unwrap_or_default();
         let listed = result["tools"].as_array().into_iter().flatten();
         for tool in listed.filter(|tool| tool["name"].is_string()) {
             let hint = &tool["annotations"]["readOnlyHint"];
             // That a server says nothing more of a tool is known here.
             let annotations = tool["annotations"].as_object().cloned();
-            let mut written = json!({ "name": tool["name"], "server": server, "annotations": annotations.unwrap_or_default() });
+            let mut written =
+                json!({ "name": tool["name"], "annotations": annotations.unwrap_or_default() });
             let optional = [
                 ("description", &tool["description"]),
                 ("input_schema", &tool["inputSchema"]),
@@ -159,136 +230,11 @@ impl Heard {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use mcptest_session::mcp::frames::Lines;
-    use serde_json::json;
-
-    use super::*;
-
-    fn session(client: &str, server: &str) -> Value {
-        let mut session = ProxySession::new("A", "m", None);
-        session.asked("p", None);
-        for (side, text) in [(Speaker::Client, client), (Speaker::Server, server)] {
-            let mut lines = Lines::default();
-            // In the smallest parts that can come.
-            for byte in text.bytes() {
-                lines.take(&[byte], |frame| session.take(side, frame));
-            }
-        }
-        session.cassette()
-    }
-
-    #[test]
-    fn calls_meet_their_answers_whatever_their_order_and_their_parts() {
-        let run = session(
-            concat!(
-                r#"{"jsonrpc":"2.0","id":1,"method":"initialize"}"#,
-                "\n",
-                r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"get","arguments":{"id":7}}}"#,
-                "\n",
-                "no JSON\n",
-                r#"[{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"put"}}]"#,
-                "\n",
-            ),
-            concat!(
-                r#"{"jsonrpc":"2.0","id":1,"result":{"serverInfo":{"name":"shop"}}}"#,
-                "\r\n",
-                r#"{"jsonrpc":"2.0","id":2,"method":"sampling/createMessage"}"#,
-                "\n",
-                r#"{"jsonrpc":"2.0","id":2,"error":{"code":-1,"message":"gone"}}"#,
-                "\n",
-                r#"{"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"ok"}]}}"#,
-                "\n",
-            ),
-        );
-        let trace = &run["trace"];
-        assert_eq!(trace["tool_calls"][0]["name"], "get");
-        assert_eq!(trace["tool_calls"][0]["args"], json!({ "id": 7 }));
-        let results = trace["tool_results"].as_array().unwrap();
-        let of = |call: u64| {
-            results
-                .iter()
-                .find(|result| result["call_index"] == call)
-                .unwrap()
-        };
-        assert_eq!(of(0)["is_error"], false);
-        assert_eq!(of(1)["is_error"], true);
-        assert_eq!(of(1)["result"]["content"][0]["text"], "gone");
-        assert_eq!(trace["conversation"].get("stop_reason"), None);
-        assert_eq!(run.get("system_prompt"), None);
-    }
-
-    #[test]
-    fn a_message_that_cannot_be_read_is_kept_as_text_and_told() {
-        let mut session = ProxySession::new("A", "m", Some("shop".to_owned()));
-        let call = r#"{"method":"tools/call","params":{"name":"get","arguments":{"id":7,"a":}},"jsonrpc":"2.0","id":3}"#;
-        let answer = r#"{"result":{"content":[{"id":99,"x":}]},"jsonrpc":"2.0","id":3}"#;
-        session.take(Speaker::Client, Frame::Unreadable(call.to_owned()));
-        session.take(Speaker::Server, Frame::Unreadable(answer.to_owned()));
-        let run = session.cassette();
-        assert_eq!(run["trace"]["tool_calls"][0]["args"], call);
-        let result = &run["trace"]["tool_results"][0];
-        assert_eq!(result["result"]["content"][0]["text"], answer);
-        assert_eq!(
-            session.flaws(),
-            ["no JSON at all in 2 messages: their readable parts are recorded as text"]
-        );
-    }
-
-    #[test]
-    fn a_call_that_is_given_up_is_an_error_whatever_comes_later() {
-        let run = session(
-            concat!(
-                r#"{"id":1,"method":"tools/call","params":{"name":"get"}}"#,
-                "\n",
-                r#"{"method":"notifications/cancelled","params":{"requestId":1}}"#,
-                "\n",
-            ),
-            concat!(r#"{"id":1,"result":{"content":[]}}"#, "\n"),
-        );
-        let results = run["trace"]["tool_results"].as_array().unwrap();
-        assert_eq!(results.len(), 1);
-        assert_eq!(results[0]["is_error"], true);
-    }
-
-    #[test]
-    fn what_a_server_says_of_its_tools_is_kept() {
-        let run = session(
-            concat!(
-                r#"{"id":1,"method":"tools/list"}"#,
-                "\n",
-                r#"{"id":2,"method":"tools/list","params":{"cursor":"x"}}"#,
-                "\n",
-            ),
-            concat!(
-                r#"{"id":1,"result":{"tools":[{"name":"get","description":"Gets.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]}}"#,
-                "\n",
-                r#"{"id":2,"result":{"tools":[{"name":"put"}]}}"#,
-                "\n",
-            ),
-        );
-        let tools = run["tools"].as_array().unwrap();
-        assert_eq!(
-            tools[0],
-            json!({ "name": "get", "server": "", "description": "Gets.", "input_schema": { "type": "object" },
-                "annotations": { "readOnlyHint": true }, "read_only": true })
-        );
-        assert_eq!(tools.len(), 2);
-        assert_eq!(
-            tools[1],
-            json!({ "name": "put", "server": "", "annotations": {} })
-        );
-    }
-
-    #[test]
-    fn a_closing_says_that_the_run_was_completed() {
-        let mut session = ProxySession::new("A", "m", Some("shop".to_owned()));
-        session.asked("p", Some("be kind"));
-        session.closed("Done.\n");
-        let run = session.cassette();
-        assert_eq!(run["system_prompt"], "be kind");
-        assert_eq!(run["trace"]["final_response"], "Done.");
-        assert_eq!(run["trace"]["conversation"]["stop_reason"], "completed");
-    }
+/// The items of a list, to change them.
+fn list<'v>(value: &'v mut Value, key: &str) -> impl Iterator<Item = &'v mut Value> {
+    let list = value.get_mut(key).and_then(Value::as_array_mut);
+    list.into_iter().flatten()
 }
+
+#[cfg(test)]
+mod tests;

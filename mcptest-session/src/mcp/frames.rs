@@ -5,6 +5,9 @@ use serde_json::Value;
 
 use crate::lossless::{self, Change};
 
+/// A byte order mark, which says nothing.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// What went by.
 #[derive(Debug, PartialEq)]
 pub enum Frame {
@@ -19,6 +22,7 @@ impl Frame {
     #[must_use]
     pub fn of(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.trim_ascii();
+        let bytes = bytes.strip_prefix(MARK).unwrap_or(bytes).trim_ascii_start();
         if !bytes.starts_with(b"{") && !bytes.starts_with(b"[") {
             return None;
         }
@@ -84,6 +88,7 @@ impl EventStream {
         let data = &mut self.data;
         self.lines.lines(bytes, |line| {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
+            let line = line.strip_prefix(MARK).unwrap_or(line);
             if line.is_empty() {
                 if let Some(frame) = Frame::of(data) {
                     each(frame);
@@ -122,7 +127,7 @@ mod tests {
 
     #[test]
     fn an_event_is_a_message_however_it_is_cut_and_whatever_stands_beside_it() {
-        let stream = ": ping\n\nid: 1\r\nevent: message\r\ndata: {\"a\":\r\ndata:1}\r\n\r\ndata: no JSON\n\ndata: {\"b\":2}\n\ndata: {\"c\"";
+        let stream = "\u{feff}: ping\n\nid: 1\r\nevent: message\r\ndata: {\"a\":\r\ndata:1}\r\n\r\ndata: no JSON\n\ndata: {\"b\":2}\n\ndata: {\"c\"";
         for size in [1, 7, stream.len()] {
             let (mut events, mut seen) = (EventStream::default(), Vec::new());
             for part in stream.as_bytes().chunks(size) {
@@ -161,6 +166,8 @@ mod tests {
         );
         let broken = r#"{"jsonrpc":"2.0","a":"#;
         assert_eq!(read(broken), Some(Frame::Unreadable(broken.to_owned())));
+        let marked = message("\u{feff}{\"a\":1}\r");
+        assert_eq!(marked, (r#"{"a":1}"#.to_owned(), vec![]));
         assert_eq!(read("{debug} starting"), None);
         assert_eq!(read("listening on stdio"), None);
         assert_eq!(read(""), None);

@@ -1,13 +1,18 @@
 //! What the messages of MCP say: which tool is called, and what answers it.
 
-use std::collections::{BTreeMap, HashMap};
+mod unread;
+mod waiting;
+
+use std::collections::BTreeMap;
 
 use mcptest_trace::text::counted;
-use regex::Regex;
 use serde_json::{Value, json};
 
+use self::waiting::{Asked, Waiting};
 use super::frames::Frame;
-use crate::lossless::Change;
+use crate::lossless::{Change, is_too_deep, parse};
+
+pub use waiting::is_same_id;
 
 /// Who wrote something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,18 +30,32 @@ pub enum Answer {
     Result(Value),
     /// An error of JSON-RPC.
     Error(Value),
+    /// An answer that cannot be read.
+    Unread {
+        /// The answer as it came.
+        text: String,
+        /// Whether it says readably that the tool failed. If it does not, nobody knows.
+        failed: bool,
+    },
 }
 
 impl Answer {
-    /// What a tool answered, as MCP has results of tools: an error of JSON-RPC is one that failed.
+    /// What a tool answered, as MCP has results of tools: an error of JSON-RPC is one that failed. Of an answer that
+    /// cannot be read the text is kept.
     #[must_use]
     pub fn of_tool(&self) -> Value {
         match self {
             Self::Result(result) => result.clone(),
             Self::Error(error) => {
-                let text = error["message"].as_str();
-                failed(text.unwrap_or("the server answered with an error"))
+                let text = error["message"].as_str().or(error.as_str());
+                match text {
+                    Some(text) => failed(text),
+                    None if error.is_null() => failed("the server answered with an error"),
+                    None => failed(&format!("the server answered with an error: {error}")),
+                }
             }
+            Self::Unread { text, failed: true } => failed(text),
+            Self::Unread { text, .. } => json!({ "content": [{ "type": "text", "text": text }] }),
         }
     }
 }
@@ -69,26 +88,25 @@ pub trait Listener {
 /// The messages of a client and a server, as they go by.
 #[derive(Debug)]
 pub struct Messages<C> {
-    /// What was asked and not answered yet, by the request's identifier.
-    asked: HashMap<String, Asked<C>>,
+    /// What was asked and not answered yet.
+    asked: Waiting<C>,
+    /// Answers to no request.
+    strays: usize,
     /// Messages that are no JSON as they are written, by what was read otherwise in them.
     mended: BTreeMap<Change, usize>,
-    /// Messages that could not be read.
+    /// Messages that are no JSON, and messages that nest too deep.
     unreadable: usize,
-}
-
-#[derive(Debug)]
-enum Asked<C> {
-    Call(C),
-    Other(String, Value),
+    deep: usize,
 }
 
 impl<C> Default for Messages<C> {
     fn default() -> Self {
         Self {
-            asked: HashMap::new(),
+            asked: Waiting::default(),
+            strays: 0,
             mended: BTreeMap::new(),
             unreadable: 0,
+            deep: 0,
         }
     }
 }
@@ -99,22 +117,49 @@ impl<C> Messages<C> {
     pub fn flaws(&self) -> Vec<String> {
         let mended = self.mended.iter().map(|(change, count)| {
             let messages = counted(*count, "message");
-            format!("no valid JSON in {messages}: {}", change.told())
+            let told = change.told();
+            match change {
+                // Such a message is JSON.
+                Change::Number | Change::Twice => format!("{told}, in {messages}"),
+                Change::Word | Change::Half | Change::Cut => {
+                    format!("no valid JSON in {messages}: {told}")
+                }
+            }
         });
         let unreadable = (self.unreadable > 0).then(|| {
             let messages = counted(self.unreadable, "message");
             format!("no JSON at all in {messages}: their readable parts are recorded as text")
         });
-        mended.chain(unreadable).collect()
+        let deep = (self.deep > 0).then(|| {
+            let messages = counted(self.deep, "message");
+            format!("too many levels within one another in {messages}: their readable parts are recorded as text")
+        });
+        mended.chain(unreadable).chain(deep).collect()
+    }
+
+    /// What does not fit together till now, a line each: answers without a request, and calls without an answer.
+    #[must_use]
+    pub fn loose_ends(&self) -> Vec<String> {
+        let strays = (self.strays > 0).then(|| {
+            let (belong, these) = match self.strays {
+                1 => ("belongs", "this answer"),
+                _ => ("belong", "these answers"),
+            };
+            let answers = counted(self.strays, "answer");
+            format!("{answers} of the server {belong} to no request, and the recording does not have {these}")
+        });
+        let calls = self.asked.calls();
+        let unanswered = (calls > 0).then(|| {
+            let have = if calls == 1 { "has" } else { "have" };
+            format!("{} {have} no answer", counted(calls, "call"))
+        });
+        strays.into_iter().chain(unanswered).collect()
     }
 
     /// The call of a request that waits for its answer.
     #[must_use]
     pub fn waiting(&self, id: &Value) -> Option<&C> {
-        match self.asked.get(&id.to_string())? {
-            Asked::Call(call) => Some(call),
-            Asked::Other(..) => None,
-        }
+        self.asked.call(id)
     }
 
     /// Takes in what went by.
@@ -127,33 +172,33 @@ impl<C> Messages<C> {
                 self.see(side, message, listener);
             }
             Frame::Unreadable(text) => {
-                self.unreadable += 1;
-                self.salvage(side, &text, listener);
+                if parse(text.as_bytes()).is_err_and(|error| is_too_deep(&error)) {
+                    self.deep += 1;
+                } else {
+                    self.unreadable += 1;
+                }
+                self.salvage(side, text, listener);
             }
         }
     }
 
-    /// Keeps what can be told of a message that is no JSON: that a tool was called, that an answer came.
-    fn salvage(&mut self, side: Speaker, text: &str, listener: &mut impl Listener<Call = C>) {
-        let part = |pattern: &str| {
-            let pattern = Regex::new(pattern).ok()?;
-            let found = pattern.captures(text)?;
-            Some(found.get(1)?.as_str().to_owned())
-        };
-        let Some(id) = outer_id(text) else {
+    /// Keeps what can be told of a message that cannot be read: that a tool was called, that an answer came.
+    fn salvage(&mut self, side: Speaker, text: String, listener: &mut impl Listener<Call = C>) {
+        let Some(id) = unread::id(&text) else {
             return;
         };
         if side == Speaker::Server {
-            if let Some(Asked::Call(call)) = self.asked.remove(&id) {
-                let content = json!([{ "type": "text", "text": text }]);
-                listener.returned(call, Answer::Result(json!({ "content": content })));
+            match self.asked.answered(&id) {
+                Some(Asked::Call(call)) => {
+                    let failed = unread::failed(&text);
+                    listener.returned(call, Answer::Unread { text, failed });
+                }
+                Some(Asked::Other(..) | Asked::GivenUp) => {}
+                None => self.strays += 1,
             }
-            return;
-        }
-        let calls = part(r#""method"\s*:\s*"(tools/call)""#).is_some();
-        if let Some(name) = part(r#""name"\s*:\s*"([^"]+)""#).filter(|_| calls) {
+        } else if let Some(name) = unread::tool(&text) {
             let call = listener.called(&name, text.into());
-            self.asked.insert(id, Asked::Call(call));
+            self.asked.add(&id, Asked::Call(call));
         }
     }
 
@@ -172,8 +217,7 @@ impl<C> Messages<C> {
 
     fn of_client(&mut self, message: &Value, listener: &mut impl Listener<Call = C>) {
         if message["method"] == "notifications/cancelled" {
-            let id = message["params"]["requestId"].to_string();
-            if let Some(Asked::Call(call)) = self.asked.remove(&id) {
+            if let Some(call) = self.asked.given_up(&message["params"]["requestId"]) {
                 listener.given_up(call);
             }
             return;
@@ -189,7 +233,7 @@ impl<C> Messages<C> {
         } else {
             Asked::Other(method.to_owned(), message["params"].clone())
         };
-        self.asked.insert(id.to_string(), asked);
+        self.asked.add(id, asked);
     }
 
     fn of_server(&mut self, mut message: Value, listener: &mut impl Listener<Call = C>) {
@@ -197,17 +241,24 @@ impl<C> Messages<C> {
         if message.get("method").is_some() {
             return;
         }
-        let asked = message.get("id").map(Value::to_string);
-        let Some(asked) = asked.and_then(|id| self.asked.remove(&id)) else {
+        let Some(id) = message.get("id") else {
             return;
         };
-        let answer = match message.get_mut("result").map(Value::take) {
-            Some(result) => Answer::Result(result),
-            None => Answer::Error(message["error"].take()),
+        let Some(asked) = self.asked.answered(id) else {
+            self.strays += 1;
+            return;
+        };
+        // An error is one, whatever stands beside it.
+        let error = message.get_mut("error").map(Value::take);
+        let error = error.filter(|error| !error.is_null());
+        let answer = match (error, message.get_mut("result")) {
+            (None, Some(result)) => Answer::Result(result.take()),
+            (error, _) => Answer::Error(error.unwrap_or_default()),
         };
         match asked {
             Asked::Call(call) => listener.returned(call, answer),
             Asked::Other(method, params) => listener.answered(&method, params, answer),
+            Asked::GivenUp => {}
         }
     }
 }
@@ -220,34 +271,6 @@ pub fn call_of(message: &Value) -> Option<(&str, Value)> {
     // Some clients send an empty text for no arguments.
     let arguments = parameters.get("arguments").filter(|it| **it != "").cloned();
     Some((tool, arguments.unwrap_or_else(|| json!({}))))
-}
-
-/// The identifier of a message that is no JSON: the last `id` that stands in no object within it.
-fn outer_id(text: &str) -> Option<String> {
-    let bytes = text.as_bytes();
-    let (mut depth, mut at, mut found) = (0_usize, 0, None);
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            b'"' => {
-                let mut end = at + 1;
-                while end < bytes.len() && bytes[end] != b'"' {
-                    end += if bytes[end] == b'\\' { 2 } else { 1 };
-                }
-                let rest = text.get(end + 1..).unwrap_or_default().trim_start();
-                if depth <= 1 && bytes.get(at + 1..end) == Some(b"id") && rest.starts_with(':') {
-                    let value = rest[1..].trim_start();
-                    let length = value.find([',', '}']).unwrap_or(value.len());
-                    found = Some(value[..length].trim_end().to_owned());
-                }
-                at = end;
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    found
 }
 
 /// Whether a message of a client begins a session.

@@ -20,7 +20,7 @@ use tokio_stream::wrappers::UnboundedReceiverStream;
 
 use super::child::{self, Child, Hears};
 use super::frames::Frame;
-use super::messages::Speaker;
+use super::messages::{Speaker, is_same_id};
 use super::server::McpPlace;
 use super::watch::Ear;
 use super::{bytes, rpc};
@@ -300,9 +300,13 @@ impl Hears for Talk {
             state.route(&message.clone(), Bytes::copy_from_slice(line));
             return true;
         }
-        let place = state.waiting.iter().position(|it| it.id == message["id"]);
+        let waits = |same: fn(&Value, &Value) -> bool| {
+            let mut waiting = state.waiting.iter();
+            waiting.position(|it| same(&it.id, &message["id"]))
+        };
+        let place = waits(Value::eq).or_else(|| waits(is_same_id));
         let waiting = place.map(|place| state.waiting.remove(place));
-        let is_error = message.get("error").is_some();
+        let is_error = message.get("error").is_some_and(|it| !it.is_null());
         state.messages.take(Speaker::Server, frame, &mut state.ear);
         let Some(waiting) = waiting else {
             return true;

@@ -260,7 +260,7 @@ impl Listener for Ear {
     fn returned(&mut self, call: usize, answer: Answer) {
         let result = answer.of_tool();
         let error = match answer {
-            Answer::Result(_) => None,
+            Answer::Result(_) | Answer::Unread { .. } => None,
             Answer::Error(error) => Some(error),
         };
         self.ends(call, result, error);
@@ -278,6 +278,8 @@ impl Listener for Ear {
         let (result, error) = match answer {
             Answer::Result(result) => (Some(result), None),
             Answer::Error(error) => (None, Some(error)),
+            // Nothing of it is known.
+            Answer::Unread { .. } => return,
         };
         let answer = SeenAnswer {
             server: self.server.clone(),

@@ -75,11 +75,16 @@ pub fn parse_piece(bytes: &[u8]) -> Result<Parsed, serde_json::Error> {
 /// Why a text is not read, as the end of a sentence about it.
 #[must_use]
 pub fn problem(error: &serde_json::Error) -> String {
-    let words = error.to_string();
-    if words.starts_with("recursion limit exceeded") {
+    if is_too_deep(error) {
         return format!("is nested deeper than the {DEEPEST} levels that are read");
     }
-    format!("is no JSON: {words}")
+    format!("is no JSON: {error}")
+}
+
+/// Whether a text is not read because it nests too deep: it may be JSON.
+#[must_use]
+pub fn is_too_deep(error: &serde_json::Error) -> bool {
+    error.to_string().starts_with("recursion limit exceeded")
 }
 
 /// The value of JSON of which nothing is lost: a number beyond 64 bits is its digits.
