@@ -337,6 +337,109 @@ async fn a_server_that_is_not_there_is_told_to_the_client() {
     );
 }
 
+/// Answers `initialize`, and every call with what the client logged in with.
+async fn telltale(request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let bytes = to_bytes(body, 1 << 20).await.unwrap();
+    let message: Value = serde_json::from_slice(&bytes).unwrap();
+    let login = head.headers.get("authorization");
+    let login = login.map_or("", |login| login.to_str().unwrap());
+    let text = format!("you are {login}, at {}", head.uri);
+    let result = match message["method"].as_str() {
+        Some("initialize") => json!({ "serverInfo": { "name": "shop" } }),
+        _ => json!({ "content": [{ "type": "text", "text": text.trim_start_matches("Bearer ") }] }),
+    };
+    let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
+    ([("content-type", "application/json")], answer.to_string()).into_response()
+}
+
+/// Starts the server, and a proxy before it.
+#[cfg(unix)]
+async fn before_telltale(folder: &Path) -> Process {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let server = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let router = Router::new().fallback(telltale);
+        axum::serve(listener, router).await.unwrap();
+    });
+    Process::proxy(folder, &server, &[])
+}
+
+#[cfg(unix)]
+const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"who"}}"#;
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_client_logs_in_with_is_in_no_recording() {
+    let folder = Folder::new();
+    let proxy = before_telltale(folder.path()).await;
+    let initialize = r#"{"jsonrpc":"2.0","id":0,"method":"initialize"}"#;
+    for (body, login) in [
+        (initialize, "none"),
+        (CALL, "tok-abcdef-12"),
+        (CALL, "tok-ghijkl-34"),
+    ] {
+        let answer = Client::new()
+            .post(format!("{}?api_key=q%2Dkey-5678", proxy.url))
+            .header("authorization", format!("Bearer {login}"))
+            .body(body)
+            .send();
+        let said = answer.await.unwrap().text().await.unwrap();
+        assert!(body == initialize || said.contains(login), "{said}");
+    }
+    proxy.stop();
+    let file = folder
+        .path()
+        .join("suites/cassettes/Desk_agent__gpt-5/run-1.json");
+    let text = std::fs::read_to_string(file).unwrap();
+    let run: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(run["trace"]["tool_results"].as_array().unwrap().len(), 2);
+    for secret in [
+        "tok-abcdef-12",
+        "tok-ghijkl-34",
+        "q%2Dkey-5678",
+        "q-key-5678",
+    ] {
+        assert!(!text.contains(secret), "{secret}: {text}");
+    }
+    assert!(text.contains("[redacted key of a client]"), "{text}");
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_names_another_host_reaches_no_server() {
+    let folder = Folder::new();
+    let proxy = before_telltale(folder.path()).await;
+    let here = proxy.url.trim_start_matches("http://");
+    let (here, _) = here.split_once('/').unwrap();
+    let (_, port) = here.split_once(':').unwrap();
+    for (host, status) in [
+        (here.to_owned(), 200),
+        (format!("LocalHost:{port}"), 200),
+        ("127.0.0.1".to_owned(), 404),
+        ("evil.example".to_owned(), 404),
+        (format!("evil.example:{port}"), 404),
+        (format!("127.0.0.1:{port}.evil.example"), 404),
+    ] {
+        let request = Client::new().post(&proxy.url).header("host", &host);
+        let answer = request.body(CALL).send().await.unwrap();
+        assert_eq!(answer.status(), status, "{host}");
+        let said = answer.text().await.unwrap();
+        if status == 404 {
+            assert_eq!(
+                said,
+                "cargo mcptest proxy: the header `Host` names another address; ask at the address that the proxy printed"
+            );
+        }
+    }
+    proxy.stop();
+    let file = folder
+        .path()
+        .join("suites/cassettes/Desk_agent__gpt-5/run-1.json");
+    let run: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    assert_eq!(run["trace"]["tool_calls"].as_array().unwrap().len(), 2);
+}
+
 #[test]
 fn what_is_no_address_is_refused() {
     let refused = |more: &[&str]| {

@@ -6,6 +6,7 @@
 mod sessions;
 
 use std::io::{Write as _, stdout};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex};
@@ -14,11 +15,11 @@ use std::thread;
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{Request, State};
-use axum::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE};
+use axum::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HOST};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::serve::ListenerExt as _;
-use mcptest_session::endpoint::further;
+use mcptest_session::endpoint::{further, logins, query_logins};
 use mcptest_session::mcp::messages::Speaker;
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
@@ -59,7 +60,8 @@ pub(super) fn run(
         .build()?;
     thread::scope(|scope| {
         let (seen, passing) = mpsc::channel();
-        let recorder = scope.spawn(move || Sessions::new(begin).record(&passing));
+        let known = logins_of(&url);
+        let recorder = scope.spawn(move || Sessions::new(begin, known).record(&passing));
         let served = runtime.block_on(serve(proxy, url, client, seen));
         // Streams that are still open hold the other end.
         runtime.shutdown_background();
@@ -73,6 +75,16 @@ pub(super) fn run(
         }
         Ok(u8::from(!whole))
     })
+}
+
+/// What an address logs in with.
+fn logins_of(url: &Url) -> Vec<String> {
+    let password = url.password().map(str::to_owned);
+    let query = url.query().map(query_logins);
+    password
+        .into_iter()
+        .chain(query.into_iter().flatten())
+        .collect()
 }
 
 async fn serve(
@@ -95,6 +107,7 @@ async fn serve(
     writeln!(stdout(), "listening on http://{here}{}", url.path())?;
     stdout().flush()?;
     let relay = Relay {
+        names: names(here, &proxy.listen).into(),
         client,
         url,
         seen: Arc::new(Mutex::new(Some(seen))),
@@ -134,8 +147,26 @@ async fn stopped() {
     tokio::signal::ctrl_c().await.ok();
 }
 
+/// The names under which clients ask an address of this machine alone. A page in a browser that has another name for it
+/// must not reach the server. An address that other machines reach has names that nobody knows here.
+fn names(here: SocketAddr, listen: &str) -> Option<Vec<String>> {
+    if !here.ip().is_loopback() {
+        return None;
+    }
+    let port = here.port();
+    let listen = listen.rsplit_once(':').map_or(listen, |(name, _)| name);
+    let ip = here.ip().to_string();
+    let names = ["127.0.0.1", "[::1]", "localhost", &ip, listen].map(str::to_ascii_lowercase);
+    let each = names.into_iter().flat_map(|name| {
+        let alone = (port == 80).then(|| name.clone());
+        [Some(format!("{name}:{port}")), alone]
+    });
+    Some(each.flatten().collect())
+}
+
 #[derive(Clone)]
 struct Relay {
+    names: Arc<Option<Vec<String>>>,
     client: Client,
     url: Url,
     seen: Arc<Mutex<Option<Sender<ExchangeEvent>>>>,
@@ -143,6 +174,19 @@ struct Relay {
 }
 
 impl Relay {
+    /// Whether a request names this address.
+    fn is_meant(&self, headers: &HeaderMap) -> bool {
+        let Some(names) = &*self.names else {
+            return true;
+        };
+        let mut hosts = headers.get_all(HOST).iter();
+        let (Some(host), None) = (hosts.next(), hosts.next()) else {
+            return false;
+        };
+        let host = String::from_utf8_lossy(host.as_bytes()).to_ascii_lowercase();
+        names.contains(&host)
+    }
+
     /// Tells of what has gone by. Who looks on has no say in what goes through.
     fn tell(&self, what: ExchangeEvent) {
         if let Ok(seen) = self.seen.lock()
@@ -182,9 +226,19 @@ impl Drop for PassingBody {
 
 /// One request to the server, and its answer back.
 async fn exchange(State(relay): State<Relay>, request: Request) -> Response {
-    let number = relay.exchanges.fetch_add(1, Ordering::Relaxed);
     let (head, body) = request.into_parts();
-    relay.tell(ExchangeEvent::Asked(number, session(&head.headers)));
+    if !relay.is_meant(&head.headers) {
+        let said = "cargo mcptest proxy: the header `Host` names another address; ask at the address that the proxy printed";
+        return (StatusCode::NOT_FOUND, said).into_response();
+    }
+    let number = relay.exchanges.fetch_add(1, Ordering::Relaxed);
+    let own = logins(&head.headers).map(str::to_owned);
+    let of_query = head.uri.query().map(query_logins);
+    relay.tell(ExchangeEvent::Asked {
+        number,
+        session: session(&head.headers),
+        logins: own.chain(of_query.into_iter().flatten()).collect(),
+    });
     let mut url = relay.url.clone();
     url.set_path(head.uri.path());
     url.set_query(head.uri.query());

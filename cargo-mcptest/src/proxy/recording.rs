@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use mcptest_suite::{cassette_slug, escape};
 use mcptest_trace::record::environment::{secrets_by_name, usual_secrets, variables};
-use mcptest_trace::record::redact::{RedactionCounts, Redactor, suspects};
+use mcptest_trace::record::redact::{RedactionCounts, Redactor, TooLarge, suspects};
 use mcptest_trace::record::store::render;
 use mcptest_trace::text::counted;
 use regex::Regex;
@@ -29,6 +29,7 @@ const LONGEST: Duration = Duration::from_secs(1);
 pub(super) struct SessionRecording {
     folder: PathBuf,
     redactor: Redactor,
+    hiding: Hiding,
     /// Where it is, once it has been written.
     file: Option<PathBuf>,
     failed: Option<String>,
@@ -40,6 +41,29 @@ pub(super) struct SessionRecording {
     /// What went by and does not fit together.
     loose_ends: Vec<String>,
     pace: Pace,
+}
+
+/// What is taken out of a recording.
+struct Hiding {
+    secrets: Vec<(String, String)>,
+    patterns: Vec<Regex>,
+    keep_named: bool,
+    /// Why something cannot be taken out: nothing is written then.
+    problem: Option<String>,
+}
+
+impl Hiding {
+    fn redactor(&self, logins: &[String]) -> Result<Redactor, TooLarge> {
+        let logins = logins.iter();
+        let logins = logins.map(|login| ("key of a client".to_owned(), login.clone()));
+        let secrets = self.secrets.iter().cloned().chain(logins);
+        let redactor = Redactor::new(secrets, self.patterns.clone())?.with_shapes();
+        Ok(if self.keep_named {
+            redactor
+        } else {
+            redactor.with_named()
+        })
+    }
 }
 
 /// When a recording is written again.
@@ -79,14 +103,14 @@ impl SessionRecording {
                 "`--redact` has an invalid regular expression: {error}"
             ))
         })?;
-        let redactor =
-            Redactor::new(secrets, patterns).map_err(|error| Failure::new(error.to_string()))?;
-        let redactor = redactor.with_shapes();
-        let redactor = if proxy.keep_named {
-            redactor
-        } else {
-            redactor.with_named()
+        let hiding = Hiding {
+            secrets: secrets.collect(),
+            patterns,
+            keep_named: proxy.keep_named,
+            problem: None,
         };
+        let redactor = hiding.redactor(&[]);
+        let redactor = redactor.map_err(|error| Failure::new(error.to_string()))?;
         let folder = proxy.cassettes.join(stem);
         fs::create_dir_all(&folder).map_err(|error| {
             Failure::new(format!("`{}` cannot be made: {error}", folder.display()))
@@ -94,6 +118,7 @@ impl SessionRecording {
         Ok(Self {
             folder,
             redactor,
+            hiding,
             file: None,
             failed: None,
             redacted: RedactionCounts::default(),
@@ -119,8 +144,20 @@ impl SessionRecording {
         Duration::MAX
     }
 
+    /// Takes out also what clients log in with.
+    pub(super) fn hide(&mut self, logins: &[String]) {
+        match self.hiding.redactor(logins) {
+            Ok(redactor) => self.redactor = redactor,
+            Err(error) => self.hiding.problem = Some(error.to_string()),
+        }
+    }
+
     /// Puts the run in place whole. What goes wrong is said at the end: the client must not notice.
     pub(super) fn write(&mut self, mut run: Value) {
+        if let Some(problem) = &self.hiding.problem {
+            self.failed = Some(problem.clone());
+            return;
+        }
         let mut counts = RedactionCounts::default();
         self.redactor.redact_run_counted(&mut run, &mut counts);
         for tool in run["tools"].as_array_mut().into_iter().flatten() {

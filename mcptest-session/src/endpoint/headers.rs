@@ -2,6 +2,7 @@
 
 use axum::http::header::{CONNECTION, HOST, TE, TRAILER, TRANSFER_ENCODING, UPGRADE};
 use axum::http::{HeaderMap, HeaderName};
+use mcptest_trace::record::redact::percent_decoded;
 
 /// What is of one connection alone, besides what [`CONNECTION`] names.
 const OF_A_CONNECTION: [HeaderName; 7] = [
@@ -37,8 +38,8 @@ pub fn further(headers: &HeaderMap) -> HeaderMap {
 /// A login that is shorter would be found everywhere.
 pub(crate) const SHORTEST_LOGIN: usize = 6;
 
-/// Whether a header may log in, by how its name ends.
-fn logs_in(name: &HeaderName) -> bool {
+/// Whether a header, or a parameter of a query, may log in, by how its name ends.
+fn logs_in(name: &str) -> bool {
     let ends = [
         "authorization",
         "key",
@@ -47,13 +48,38 @@ fn logs_in(name: &HeaderName) -> bool {
         "cookie",
         "signature",
     ];
-    ends.iter().any(|end| name.as_str().ends_with(end))
+    ends.iter().any(|end| name.ends_with(end))
 }
 
 /// What a client logs in with: of `Bearer KEY` the key.
-pub(crate) fn logins(headers: &HeaderMap) -> impl Iterator<Item = &str> {
-    let values = headers.iter().filter(|(name, _)| logs_in(name));
+pub fn logins(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let values = headers.iter().filter(|(name, _)| logs_in(name.as_str()));
     let values = values.filter_map(|(_, value)| value.to_str().ok());
     let parts = values.map(|value| value.rsplit(' ').next().unwrap_or(value).trim());
     parts.filter(|login| login.len() >= SHORTEST_LOGIN)
+}
+
+/// What a query logs in with, as it stands there and as it is meant.
+#[must_use]
+pub fn query_logins(query: &str) -> Vec<String> {
+    let parts = query.split('&').filter_map(|part| part.split_once('='));
+    let values = parts.filter(|(name, _)| logs_in(&name.to_ascii_lowercase()));
+    let both = values.flat_map(|(_, value)| [value.to_owned(), percent_decoded(value)]);
+    let mut logins: Vec<String> = both.filter(|login| login.len() >= SHORTEST_LOGIN).collect();
+    logins.dedup();
+    logins
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_logs_in_by_the_names_of_its_parameters() {
+        assert_eq!(
+            query_logins("API_KEY=k%2D12345&profile=default&token=abc&access_token=t-67890"),
+            ["k%2D12345", "k-12345", "t-67890"]
+        );
+        assert!(query_logins("").is_empty());
+    }
 }

@@ -29,10 +29,10 @@ use tokio::task::JoinHandle;
 use crate::protocol;
 
 #[cfg(feature = "record")]
-#[doc(hidden)]
-pub use headers::further;
+pub(crate) use headers::SHORTEST_LOGIN;
 #[cfg(feature = "record")]
-pub(crate) use headers::{SHORTEST_LOGIN, logins};
+#[doc(hidden)]
+pub use headers::{further, logins, query_logins};
 #[cfg(any(feature = "play", feature = "record"))]
 pub(crate) use upstream::names;
 pub use upstream::{Provider, Upstream, UpstreamError};

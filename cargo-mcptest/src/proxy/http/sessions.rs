@@ -13,7 +13,13 @@ use crate::proxy::RecordedSession;
 
 /// What went by, of the exchange of a number.
 pub(super) enum ExchangeEvent {
-    Asked(u64, Option<String>),
+    Asked {
+        number: u64,
+        /// The session that the request names.
+        session: Option<String>,
+        /// What the client logs in with.
+        logins: Vec<String>,
+    },
     Bytes(u64, Speaker, Bytes),
     /// One side has said all.
     Said(u64, Speaker),
@@ -36,6 +42,8 @@ pub(super) struct Sessions<'b, B> {
     unnamed: Option<usize>,
     exchanges: HashMap<u64, Exchange>,
     compressed: bool,
+    /// What must not get into a recording.
+    logins: Vec<String>,
 }
 
 /// A request and its answer while they go by.
@@ -54,7 +62,7 @@ enum AnswerFrames {
 }
 
 impl<B: Fn() -> Result<RecordedSession, Failure>> Sessions<'_, B> {
-    pub(super) fn new(begin: &B) -> Sessions<'_, B> {
+    pub(super) fn new(begin: &B, logins: Vec<String>) -> Sessions<'_, B> {
         Sessions {
             begin,
             runs: Vec::new(),
@@ -62,6 +70,7 @@ impl<B: Fn() -> Result<RecordedSession, Failure>> Sessions<'_, B> {
             unnamed: None,
             exchanges: HashMap::new(),
             compressed: false,
+            logins,
         }
     }
 
@@ -91,12 +100,17 @@ impl<B: Fn() -> Result<RecordedSession, Failure>> Sessions<'_, B> {
 
     fn see(&mut self, part: ExchangeEvent) -> Result<(), Failure> {
         match part {
-            ExchangeEvent::Asked(number, named) => {
+            ExchangeEvent::Asked {
+                number,
+                session,
+                logins,
+            } => {
                 let exchange = Exchange {
-                    named,
+                    named: session,
                     ..Exchange::default()
                 };
                 self.exchanges.insert(number, exchange);
+                self.hide(logins);
             }
             ExchangeEvent::Bytes(number, Speaker::Client, bytes) => {
                 if let Some(exchange) = self.exchanges.get_mut(&number) {
@@ -113,6 +127,21 @@ impl<B: Fn() -> Result<RecordedSession, Failure>> Sessions<'_, B> {
             ExchangeEvent::Said(number, Speaker::Server) => self.answered(number),
         }
         Ok(())
+    }
+
+    /// Keeps what a client logs in with out of all recordings: a server may answer with it.
+    fn hide(&mut self, logins: Vec<String>) {
+        let known = self.logins.len();
+        for login in logins {
+            if !self.logins.contains(&login) {
+                self.logins.push(login);
+            }
+        }
+        if self.logins.len() > known {
+            for (_, recording) in &mut self.runs {
+                recording.hide(&self.logins);
+            }
+        }
     }
 
     /// The request is whole: the session it is of has it.
@@ -146,7 +175,9 @@ impl<B: Fn() -> Result<RecordedSession, Failure>> Sessions<'_, B> {
         let run = if let Some(run) = known {
             run
         } else {
-            self.runs.push((self.begin)()?);
+            let (session, mut recording) = (self.begin)()?;
+            recording.hide(&self.logins);
+            self.runs.push((session, recording));
             let run = self.runs.len() - 1;
             match named {
                 Some(name) => _ = self.by_name.insert(name, run),
