@@ -232,7 +232,7 @@ pub fn call(item: &Value, kind: &str) -> Call {
     Call {
         id: identifier(item, "call_id"),
         name: text(item, "name").unwrap_or_default().to_owned(),
-        server: namespace.map(|it| it.strip_prefix("mcp__").unwrap_or(it).to_owned()),
+        server: namespace.map(server_of).map(str::to_owned),
         args: match kind {
             "custom_tool_call" => json!({ "input": item.get("input") }),
             _ => member(item, "arguments"),
@@ -241,6 +241,13 @@ pub fn call(item: &Value, kind: &str) -> Call {
             .map(|caller| json!({ "kind": "code_execution", "tool_id": caller.get("caller_id") })),
         native: None,
     }
+}
+
+/// The server of a namespace: `mcp__weather`, and `mcp__weather__`, which stands before the name of the tool.
+fn server_of(namespace: &str) -> &str {
+    let server = namespace.strip_prefix("mcp__").unwrap_or(namespace);
+    let server = server.strip_suffix("__").unwrap_or(server);
+    if server.is_empty() { namespace } else { server }
 }
 
 /// A call that the provider ran itself, and its result.

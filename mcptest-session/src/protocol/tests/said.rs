@@ -237,3 +237,23 @@ fn an_error_is_told_in_the_shape_of_the_provider() {
         assert!(protocol.said(&error).is_none(), "{}", protocol.name());
     }
 }
+
+#[test]
+fn a_namespace_of_a_call_is_its_server() {
+    let responses = protocol::named("openai_responses").unwrap();
+    for (namespace, server) in [
+        ("mcp__weather", "weather"),
+        ("mcp__weather__", "weather"),
+        ("weather__", "weather"),
+        ("my__weather", "my__weather"),
+        ("mcp____", "mcp____"),
+    ] {
+        let body = json!({ "status": "completed", "output": [
+            { "type": "function_call", "id": "f", "call_id": "c", "name": "get", "namespace": namespace, "arguments": "{}" },
+        ] });
+        let said = responses.said(&body).unwrap();
+        let call = said.calls().next().unwrap();
+        assert_eq!(call.server.as_deref(), Some(server), "{namespace}");
+        assert_eq!(call.name, "get");
+    }
+}
