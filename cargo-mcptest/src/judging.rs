@@ -155,7 +155,7 @@ impl VerdictSource {
         output: &mut Output<'_>,
     ) -> Result<PackageVerdicts, Failure> {
         let opened = Opened::of(&self.judging, output)?;
-        opened.suites.check_tags().map_err(Failure::new)?;
+        opened.suites.check_judged_tags().map_err(Failure::new)?;
         let mut read = match &self.results {
             Some(folder) => FolderVerdicts::read(&opened, folder)?,
             None if self.with_checks => {

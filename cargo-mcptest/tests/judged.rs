@@ -520,6 +520,22 @@ fn a_tag_that_no_agent_has_is_an_error() {
             ),
         );
     }
+    let suite = fs::read_to_string(shop.at("suites/refunds.yml")).unwrap();
+    let skipped = suite.replace("tags: [slow", "skip: because, tags: [slow");
+    assert_ne!(skipped, suite);
+    let shop = shop.with("suites/refunds.yml", skipped);
+    let said = with_tags(&shop, "slow", &["report"]).exits(2);
+    assert!(
+        said.stderr
+            .contains("selects only agents that `skip` or `only` leaves out"),
+        "{said}"
+    );
+    let said = with_tags(&shop, "slow", &["validate"]);
+    assert!(
+        said.stdout
+            .contains("1 agent test (2 more left out by `MCPTEST_TAGS`)"),
+        "{said}"
+    );
     with_tags(&shop, "smoke,!", &["report"]).exits(2);
     with_tags(&shop, "smoke,!smoke", &["report"]).exits(2);
 }

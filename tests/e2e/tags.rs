@@ -76,3 +76,34 @@ fn a_tag_that_nobody_has_is_an_error_whatever_is_run() {
     }
     selected(&folder, "slow,!smoke", &[]).exits(101);
 }
+
+#[test]
+fn agents_that_skip_or_only_leaves_out_are_no_green_run() {
+    let left_out = |old: &str, new: &str| {
+        let folder = three_desks();
+        let suite = std::fs::read_to_string(folder.at("suites/desk.yml")).unwrap();
+        assert!(suite.contains(old));
+        folder.with("suites/desk.yml", suite.replace(old, new))
+    };
+    let (skipped, only) = (
+        left_out(
+            "tags: [smoke, slow]\n",
+            "tags: [smoke, slow]\n    skip: because\n",
+        ),
+        left_out("narrative: {}\n", "narrative: {}\n    only: true\n"),
+    );
+    for folder in [&skipped, &only] {
+        for arguments in [&[][..], &["--list"]] {
+            let ran = selected(folder, "slow", arguments).exits(101);
+            assert_eq!(
+                ran.stderr,
+                "error: `MCPTEST_TAGS=slow` selects only agents that `skip` or `only` leaves out, so nothing would be judged: \
+                 `Porter`\n\nhelp: remove `skip` or `only`, or ask for other tags\n"
+            );
+        }
+        // An agent that is ignored may be judged all the same.
+        let ran = selected(folder, "slow", &["--include-ignored"]).exits(0);
+        assert_eq!(ran.outcomes()["desk::porter"], Passed, "{ran}");
+    }
+    selected(&skipped, "smoke", &[]).exits(0);
+}

@@ -140,10 +140,23 @@ impl Package {
     ///
     /// It is no list of tags, names one that no agent has, or selects no agent.
     pub fn check_tags(&self) -> Result<(), String> {
+        self.check_selection(false)
+    }
+
+    /// The same, and an agent that is chosen is judged.
+    ///
+    /// # Errors
+    ///
+    /// The same, or `skip` and `only` leave out all agents that are chosen.
+    pub fn check_judged_tags(&self) -> Result<(), String> {
+        self.check_selection(true)
+    }
+
+    fn check_selection(&self, judges: bool) -> Result<(), String> {
         match Selection::asked()? {
             Some(selection) if self.failures.is_empty() => {
                 let suites = self.suites.iter();
-                selection.check(suites.flat_map(|(_, suite)| &suite.suite.agents))
+                selection.check(suites.map(|(_, suite)| &*suite.suite), judges)
             }
             _ => Ok(()),
         }

@@ -49,11 +49,12 @@ impl Prepared {
     }
 
     /// What is selected can be, as far as the suites load.
-    pub(super) fn check_selection(&self) -> Result<(), String> {
+    pub(super) fn check_selection(&self, asked: &Asked) -> Result<(), String> {
         let Some(selection) = self.selection.as_ref().filter(|_| self.failures.is_empty()) else {
             return Ok(());
         };
-        selection.check(self.agents())
+        let suites = self.suites.iter().map(|(_, suite, _)| &*suite.suite);
+        selection.check(suites, !asked.runs_ignored())
     }
 
     /// Each function is an agent that some suite has, as far as the suites load.

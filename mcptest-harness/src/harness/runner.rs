@@ -180,7 +180,7 @@ impl Harness {
             recording::asked(self.own_loop.as_ref(), &self.functions)?
         };
         let prepared = self.prepare(&asked, Selection::asked()?, recording.is_some());
-        prepared.check_selection()?;
+        prepared.check_selection(&asked)?;
         // Of single cases not every suite is loaded.
         if recording.is_some() || !asked.arguments.exact {
             prepared.check_functions(&self.functions)?;

@@ -3,7 +3,7 @@
 
 use std::env::{self, VarError};
 
-use mcptest_suite::model::Agent;
+use mcptest_suite::model::{Agent, Suite};
 use mcptest_suite::{escape_line, nearest, quoted_list};
 
 /// The variable that selects.
@@ -71,15 +71,18 @@ impl Selection {
         (!selected).then(|| format!("not tagged {}, and `{VARIABLE}` asks for it", wanted()))
     }
 
-    /// Nothing is left to chance: every tag is one that an agent has, and an agent is selected.
+    /// Nothing is left to chance: every tag is one that an agent has, and an agent is selected. An agent is judged, if it
+    /// matters which agents `skip` and `only` leave out.
     ///
     /// # Errors
     ///
     /// What is wrong, and what there is.
     pub(super) fn check<'a>(
         &self,
-        agents: impl Iterator<Item = &'a Agent> + Clone,
+        suites: impl Iterator<Item = &'a Suite> + Clone,
+        judges: bool,
     ) -> Result<(), String> {
+        let agents = suites.clone().flat_map(|suite| &suite.agents);
         let mut known: Vec<&str> = agents
             .clone()
             .flat_map(|agent| agent.tags.iter().map(String::as_str))
@@ -103,31 +106,46 @@ impl Selection {
                 "`{VARIABLE}` names `{tag}`, and no agent of these suites has this tag\n\nhelp: {help}"
             ));
         }
-        let mut agents = agents;
-        if agents.any(|agent| self.leaves_out(agent).is_none()) {
+        let text = &self.text;
+        let selects = |agent: &&Agent| self.leaves_out(agent).is_none();
+        let selected: Vec<&Agent> = agents.filter(selects).collect();
+        let mut left = suites.flat_map(judged);
+        if !selected.is_empty() && (!judges || left.any(|agent| selects(&agent))) {
             return Ok(());
         }
-        let text = &self.text;
+        if !selected.is_empty() {
+            let names = selected.iter().map(|agent| agent.name.value.as_str());
+            let names = quoted_list(names);
+            return Err(format!(
+                "`{VARIABLE}={text}` selects only agents that `skip` or `only` leaves out, so nothing would be judged: {names}\n\n\
+                 help: remove `skip` or `only`, or ask for other tags"
+            ));
+        }
         Err(format!(
             "`{VARIABLE}={text}` selects no agent, so nothing would be judged\n\nhelp: ask for fewer tags"
         ))
     }
 }
 
+/// The agents of a suite that neither their own `skip` nor the `only` of another agent leaves out.
+fn judged(suite: &Suite) -> impl Iterator<Item = &Agent> {
+    let has_only = suite.agents.iter().any(|agent| agent.only.is_some());
+    let agents = suite.agents.iter();
+    agents.filter(move |agent| agent.skip.is_none() && (agent.only.is_some() || !has_only))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use mcptest_suite::Source;
-    use mcptest_suite::model::Suite;
 
-    fn agents(tags: &[&str]) -> Vec<Agent> {
+    fn suite(tags: &[&str]) -> Suite {
         let agents = tags.iter().enumerate().map(|(index, tags)| {
-            format!("- {{ name: agent {index}, model: m, prompt: p, tags: [{tags}], stability: {{}}, runs: 2 }}\n")
+            let (tags, more) = tags.split_once(';').unwrap_or((tags, ""));
+            format!("- {{ name: agent {index}, model: m, prompt: p, tags: [{tags}], stability: {{}}, runs: 2{more} }}\n")
         });
         let text = format!("agents:\n{}", agents.collect::<String>());
-        Suite::parse(Source::new("a.yml", "a.yml", text))
-            .unwrap()
-            .agents
+        Suite::parse(Source::new("a.yml", "a.yml", text)).unwrap()
     }
 
     fn read(text: &str) -> Selection {
@@ -136,7 +154,7 @@ mod tests {
 
     #[test]
     fn one_of_the_wanted_and_none_of_the_unwanted() {
-        let agents = agents(&["smoke", "smoke, slow", "orders", ""]);
+        let agents = suite(&["smoke", "smoke, slow", "orders", ""]).agents;
         let selected = |text: &str| {
             let selection = read(text);
             let selected = agents
@@ -166,8 +184,9 @@ mod tests {
 
     #[test]
     fn what_selects_nothing_or_names_no_tag_is_refused() {
-        let agents = agents(&["smoke, slow", "orders"]);
-        let refused = |text: &str| read(text).check(agents.iter()).unwrap_err();
+        let suite = suite(&["smoke, slow", "orders"]);
+        let check = |text: &str| read(text).check([&suite].into_iter(), true);
+        let refused = |text: &str| check(text).unwrap_err();
         assert_eq!(
             refused("smok"),
             "`MCPTEST_TAGS` names `smok`, and no agent of these suites has this tag\n\nhelp: did you mean `smoke`?"
@@ -180,11 +199,33 @@ mod tests {
             refused("smoke,!slow"),
             "`MCPTEST_TAGS=smoke,!slow` selects no agent, so nothing would be judged\n\nhelp: ask for fewer tags"
         );
-        assert_eq!(read("orders,!slow").check(agents.iter()), Ok(()));
+        assert_eq!(check("orders,!slow"), Ok(()));
         assert!(
             Selection::read("a,!")
                 .unwrap_err()
                 .contains("a `!` has no tag after it")
         );
+    }
+
+    #[test]
+    fn agents_that_are_left_out_are_not_judged() {
+        let skipped = suite(&["smoke;, skip: because", "orders"]);
+        let only = suite(&["smoke", "slow;, only: true"]);
+        for suite in [skipped, only] {
+            let check = |text: &str, judges| read(text).check([&suite].into_iter(), judges);
+            assert_eq!(
+                check("smoke", true).unwrap_err(),
+                "`MCPTEST_TAGS=smoke` selects only agents that `skip` or `only` leaves out, so nothing would be judged: \
+                     `agent 0`\n\nhelp: remove `skip` or `only`, or ask for other tags"
+            );
+            assert_eq!(check("smoke", false), Ok(()));
+            assert_eq!(check("!smoke", true), Ok(()));
+            // Another suite has an agent that is judged.
+            let other = self::suite(&["smoke"]);
+            assert_eq!(
+                read("smoke").check([&suite, &other].into_iter(), true),
+                Ok(())
+            );
+        }
     }
 }

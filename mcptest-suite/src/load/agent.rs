@@ -191,6 +191,13 @@ fn asks_for_anything(fields: &Fields<'_>) -> bool {
 /// Labels that `MCPTEST_TAGS` can name: it separates them by commas, and `!` leaves one out.
 fn tags(node: &Node, problems: &mut Problems) -> Vec<String> {
     let mut tags = Vec::new();
+    // A number has several spellings, and so the tag would have several names: 1, 1.0, 0x1.
+    let items = node.items().unwrap_or_default().iter();
+    for item in items.filter(|item| matches!(item.value, NodeValue::Number(..))) {
+        let message = format!("expected text, found {}", item.found());
+        let help = "put it in quotes if text is meant";
+        problems.push(Diagnostic::at(item.span, message).help(help));
+    }
     for tag in problems.any_texts(node, "tags") {
         let named = tag.value.trim();
         if named.contains(',') || named.starts_with('!') || named != tag.value {
