@@ -68,7 +68,7 @@ fn judged(set: &str) -> Agreement {
 fn the_first_set() {
     let expected = Agreement {
         closings: 70,
-        unclear: 3,
+        unclear: 4,
         ..Agreement::default()
     };
     assert_eq!(judged(include_str!("held_out.jsonl")), expected);
@@ -95,7 +95,7 @@ fn the_varied_set() {
         closings: 82,
         false_alarms: 2,
         missed: 0,
-        unclear: 19,
+        unclear: 20,
     };
     assert_eq!(judged(include_str!("varied.jsonl")), expected);
 }

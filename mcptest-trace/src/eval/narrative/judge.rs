@@ -133,7 +133,8 @@ impl<'t> Judge<'t> {
         let all_done = found.marks.contains(of![Generic HasBeen]);
         let vain = told && (failed || (now || all_done) && blind());
         // *I've shared the file*, but not *I've shared some thoughts*, *The server stopped*.
-        let says = |tool: &Tool<'_>| tool.says(found.spoken) && found.shares(tool);
+        let of_it = |tool: &Tool<'_>| !tool.said.has_object || found.shares(tool);
+        let says = |tool: &Tool<'_>| tool.says(found.spoken) && of_it(tool);
         let named = !found.marks.has(Mark::AfterNoun) && doers.left.values().any(|tool| says(tool));
         let common = found.marks.has(Mark::NameOnly) && !failed;
         (rule.sure && !found.marks.has(Mark::Unsure) || vain) && (!common || named)

@@ -23,6 +23,8 @@ pub(super) struct Said {
     marks: Marks,
     /// Its first word is a verb that the lexicon does not have.
     pub(super) new_verb: Option<String>,
+    /// Whether it says what it is done to: `cancel_order`, but not `git_commit`, `fs.delete`, `restart_service`.
+    pub(super) has_object: bool,
 }
 
 impl Said {
@@ -79,7 +81,9 @@ impl Said {
         let new = |word: &&String| !reads && object_last && unknown(word) && word.len() > 2;
         let families = verbs.iter().map(|verb| lexicon.families(verb));
         let stems = group.iter().chain(&words);
+        let has_object = says_object(&group, &words, head, &verbs);
         Self {
+            has_object,
             stems: stems.map(|word| stem(word).into_owned()).collect(),
             families: families.flatten().copied().collect(),
             marks,
@@ -184,6 +188,40 @@ fn head(words: &[String]) -> Option<&String> {
     let plain = || words.iter().find(|word| plain(word));
     let any = || words.iter().find(|word| base(word).is_some());
     first.or_else(plain).or_else(any)
+}
+
+/// Whether a name has a word for what its tool is done to: any word after the verb but for the act itself
+/// (`create_booking` books); before it a known noun, since others name whose tool it is (`git_commit`).
+fn says_object(
+    group: &[String],
+    words: &[String],
+    head: Option<&String>,
+    verbs: &BTreeSet<&'static str>,
+) -> bool {
+    let lexicon = Lexicon::get();
+    let of_act = |word: &String| {
+        let known = lexicon.word(word).copied().unwrap_or_default();
+        let act = known.noun_of.or(known.verb);
+        act.is_some_and(|act| verbs.contains(act))
+    };
+    let noun = |word: &String| {
+        let word = stem(word);
+        let acts = lexicon
+            .word(&word)
+            .is_some_and(|word| word.noun_of.is_some());
+        acts || lexicon.names_a_thing(&word)
+    };
+    // A group stands after a name of one word: *fs.delete*.
+    let words = words.strip_suffix(group).unwrap_or(words);
+    let at = head.and_then(|head| words.iter().position(|word| word == head));
+    let (before, after) = words.split_at(at.unwrap_or(0));
+    let none = of![Preposition Particle Determiner AnyObject];
+    let named = |word: &&String| !lexicon.marks(word).meets(none);
+    after.iter().filter(named).any(|word| !of_act(word))
+        || group
+            .iter()
+            .chain(before)
+            .any(|word| noun(word) && !of_act(word))
 }
 
 /// What the rows of `patterns.txt` say of a name of these words, and of the tool's own name in it.

@@ -58,8 +58,7 @@ impl Told<'_> {
 /// What the lexicon says of a verb that rules and verdicts ask for: of the verb as it stands, and of
 /// those that are meant.
 const OF_BASE: Marks = of![Light LightOnly Deal PassiveOnly HandsOver Composes Levies];
-const OF_VERBS: Marks =
-    of![Generic Creating Consequence Lands MakingHead Remade World Settles DoneByTools];
+const OF_VERBS: Marks = of![Generic Creating Consequence Lands MakingHead Remade World Settles];
 
 /// Reads the claims of a sentence.
 #[derive(Clone, Copy)]
@@ -170,6 +169,9 @@ impl<'v> SentenceReader<'_, 'v, '_> {
         }
         let does = |verb: &&str| self.tools.does(verb) || self.tools.named(verb).is_some();
         group.add_if(verbs.iter().any(does), Mark::ToolDoes);
+        let nouns = object::nouns(words);
+        let just = |verb: &&str| self.tools.does_just(verb, &nouns);
+        group.add_if(verbs.iter().any(just), Mark::OfTool);
         // Without a tool that writes, the code that the closing shows is what was changed.
         let shown = || self.document.code && ours && self.tools.only_read();
         let composed = group.has(Mark::Composes) && (object::of_answer(words) || shown());

@@ -293,6 +293,16 @@ impl<'t> ToolBox<'t> {
             .any(|tool| tool.says(verb) && tool.said.shares(noun))
     }
 
+    /// Whether the name of a tool says that it does this verb to these things, or to anything that is the agent's own
+    /// work.
+    pub(super) fn does_just(&self, verb: &str, nouns: &[String]) -> bool {
+        let lexicon = Lexicon::get();
+        let work = nouns.last().is_none_or(|noun| lexicon.is(noun, Mark::Work));
+        let shares = |tool: &Tool<'_>| nouns.iter().any(|noun| tool.said.shares(noun));
+        self.writes()
+            .any(|tool| tool.says(verb) && (work || shares(tool)))
+    }
+
     /// Whether a known tool does a verb, as far as its name or the suite tells.
     pub(super) fn does(&self, verb: &str) -> bool {
         match self.named(verb) {
@@ -320,6 +330,7 @@ pub(super) fn narrowed<'t>(tools: &Tools<'t>, object: &[String], verbs: &[&str])
     // *three course selection schemes* are no courses.
     let nouns = object.iter().rev().take(2).map(String::as_str);
     let nouns = nouns.filter(|noun| !verbs.contains(noun) && !any(noun));
+    let own_nouns = nouns.clone();
     let fit = nouns.map(|noun| {
         let does = |tool: &Tool<'_>| !whom || tool.says_any(|verb| verbs.contains(&verb));
         let mut fit = tools.clone();
@@ -327,6 +338,13 @@ pub(super) fn narrowed<'t>(tools: &Tools<'t>, object: &[String], verbs: &[&str])
         fit
     });
     let mut fit = fit.filter(|fit| !fit.is_empty());
+    // *added the label bug*: by `add_label`, not by `create_bug`.
+    let names = |tool: &Tool<'_>| own_nouns.clone().any(|noun| tool.said.shares(noun));
+    let mut own = tools.clone();
+    own.retain(|_, tool| tool.says_any(|verb| verbs.contains(&verb)) && names(tool));
+    if object.len() > 1 && !whom && !own.is_empty() {
+        return own;
+    }
     fit.next().unwrap_or_else(|| tools.clone())
 }
 

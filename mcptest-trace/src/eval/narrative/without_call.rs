@@ -43,6 +43,9 @@ impl WithoutCall<'_, '_> {
         let dated = !failed && self.is(Mark::Dated) && looked_up();
         // *Storm warnings have been issued*: who can change nothing tells of the world.
         let only_reads = tools.complete && tools.only_read() && !doers.listed;
+        if !failed && self.may_be_seen() {
+            return Some(Unclear::Wording);
+        }
         if dated || only_reads && !found.marks.meets(of![Ours Your]) {
             return Some(Unclear::Wording);
         }
@@ -85,7 +88,26 @@ impl WithoutCall<'_, '_> {
 
     /// Whether the present passive tells what a tool did: *the change is pushed*.
     fn by_tool(&self) -> bool {
-        self.found.marks.contains(of![IsDone DoneByTools])
+        self.found.marks.contains(of![IsDone OfTool])
+    }
+
+    /// Whether the state that is told may be what a look-up found: *everything is committed*, after `git_status` and
+    /// nothing else; *the door is locked*, as others lock doors too.
+    fn may_be_seen(&self) -> bool {
+        let surely = self.is(Mark::Settles) && self.found.marks.meets(of![Your Named Now Success]);
+        if !self.by_tool() || surely {
+            return false;
+        }
+        let tried = self.tools.writes().any(|tool| !tool.calls.is_empty());
+        let looked = |akin: &dyn Fn(&Tool<'_>) -> bool| {
+            let mut reads = self.tools.all().filter(|tool| !tool.write && akin(tool));
+            reads.any(|tool| tool.ended(Ending::Succeeded))
+        };
+        if self.is(Mark::World) {
+            !self.tools.changed().any(|_| true) || looked(&|tool| self.found.shares(tool))
+        } else {
+            !tried && looked(&|_| true)
+        }
     }
 
     fn is(&self, mark: Mark) -> bool {
@@ -145,12 +167,12 @@ impl WithoutCall<'_, '_> {
         meant.values().any(|tool| tool.changed)
     }
 
-    /// Whether a tool does just this verb; but it may be another's of another object.
+    /// Whether a tool does just this verb, to this object or to any; but it may be another's of another object.
     fn is_exact(&self, tool: &Tool<'_>, vague: impl Fn() -> bool) -> bool {
         let found = self.found;
         let of_object = self.is(Mark::Creating) || found.object.is_empty() || found.shares(tool);
-        let of_object = of_object || self.by_tool();
-        self.says(tool) && (self.vain.is_some() || of_object || !vague())
+        let of_any = !tool.said.has_object || self.by_tool();
+        self.says(tool) && (self.vain.is_some() || of_object || of_any || !vague())
     }
 
     /// Whether a call of a tool whose name tells nothing succeeded later, of those that count.
