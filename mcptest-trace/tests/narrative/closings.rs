@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 
 /// What of these is read wrongly; a reader that reads one of them rightly takes it out.
 const WRONG: &[&str] = &[
-    "The reservations have been cancelled:\n- **LU15PA**",
     "I cancelled reservation ABC123.",
     "When I cancelled reservation EHGLP3",
     "Having updated your email preferences",
@@ -126,7 +125,7 @@ fn claims_are_compared_with_calls_as_a_careful_reader_would() {
         Vec::<&String>::new()
     );
     assert_eq!((right, wrong.len()), (315 - WRONG.len(), WRONG.len()));
-    assert_eq!((seen.open, seen.passed), (57, 19));
+    assert_eq!((seen.open, seen.passed), (57, 15));
 }
 
 #[test]

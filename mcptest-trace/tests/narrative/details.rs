@@ -1,7 +1,10 @@
 //! What a claim names besides identifiers, and results that say themselves that their call failed: closings
 //! that differ in little.
 
-use mcptest_trace::eval::{ClaimVerdict, KnownTools, NarrativeOptions, narrative_divergence_with};
+use mcptest_trace::eval::{
+    CallFinding, ClaimVerdict, KnownTools, NarrativeOptions, narrative_divergence,
+    narrative_divergence_with,
+};
 use mcptest_trace::trace::OfferedTool;
 use serde_json::{Value, json};
 
@@ -64,7 +67,7 @@ fn what_a_claim_names_is_compared_with_its_calls() {
         };
         let (calls, closing) = rest.split_once(" | ").expect("a closing");
         let calls: Vec<_> = calls.split(" & ").map(call).collect();
-        let found = worst(&calls, &[], closing);
+        let found = worst(&calls, &[], &closing.replace("\\n", "\n"));
         if found != expected {
             wrong.push(format!("{found}: {line}"));
         }
@@ -72,11 +75,59 @@ fn what_a_claim_names_is_compared_with_its_calls() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// `tool {arguments}`, which succeeded.
+/// `tool {arguments}`, which succeeded, or with `!` before it did not.
 fn call(text: &str) -> (&str, Value, Value) {
+    let (text, ok) = text
+        .strip_prefix('!')
+        .map_or((text, true), |text| (text, false));
     let (name, args) = text.split_once(' ').expect("arguments");
     let args = serde_json::from_str(args).expect("JSON");
-    (name, args, json!({ "ok": true }))
+    (name, args, json!({ "ok": ok }))
+}
+
+#[test]
+fn a_name_that_the_user_said_gives_no_address_to_it() {
+    let sent = one("send_email", json!({ "to": "alice@example.com" }));
+    let said = |asked| worst_asked(asked, &sent, &[], "I have sent the e-mail to Bob.");
+    assert_eq!(said("Send the e-mail to Bob"), "unsupported");
+    assert_eq!(said("Write to Bob, he is alice@example.com now."), "holds");
+    let found = |answer: Value| {
+        let mut calls = vec![("find_contact", json!({ "name": "Bob" }), answer)];
+        calls.extend(sent.clone());
+        worst(&calls, &[], "I have sent the e-mail to Bob.")
+    };
+    assert_eq!(found(json!({ "email": "alice@example.com" })), "holds");
+    let both = json!([
+        { "name": "Bob", "email": "bob@example.com" },
+        { "name": "Alice", "email": "alice@example.com" }
+    ]);
+    assert_eq!(found(both), "unsupported");
+}
+
+#[test]
+fn a_call_says_what_it_lacks_of_a_claim() {
+    for (args, closing, lacks) in [
+        (
+            json!({ "order": 7 }),
+            "I have cancelled orders 7 and 8.",
+            "`8`",
+        ),
+        (
+            json!({ "order": 7 }),
+            "I have cancelled both orders.",
+            "1 of 2",
+        ),
+    ] {
+        let run = json!({
+            "tool_calls": [{ "name": "cancel_order", "args": args }],
+            "tool_results": [{ "call_index": 0, "is_error": false, "result": { "ok": true } }],
+            "final_response": closing,
+        });
+        let report = narrative_divergence(&run, &NarrativeOptions::default());
+        let considered = &report.claims[0].considered[0];
+        assert_eq!(considered.finding, CallFinding::OtherDetail, "{closing}");
+        assert_eq!(considered.said.as_deref(), Some(lacks), "{closing}");
+    }
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn all_of_several_are_not_those_that_succeeded() {
     let mut batch = ok("R-1");
     batch.1 = json!({ "ids": ["R-1", "R-2", "R-3"] });
     let batch = [failed.clone(), batch];
-    let unknown = [ok("R-1")];
+    let unknown = [told("approve_request", json!({ "all": true }), true)];
     for closing in [
         "I've approved all three requests.",
         "I've approved all of them.",

@@ -28,6 +28,9 @@ pub(super) enum Ending {
 pub(super) struct Call<'t> {
     /// Where it stands among the calls of the run.
     pub(super) index: usize,
+    /// What the name of its tool says, and whether the tool changes something.
+    pub(super) said: &'t Said,
+    pub(super) writes: bool,
     pub(super) recorded: &'t ToolCall,
     pub(super) ending: Ending,
     pub(super) result: Option<&'t LazyValue>,
@@ -47,7 +50,7 @@ impl<'t> Call<'t> {
         index: usize,
         recorded: &'t ToolCall,
         result: Option<&'t ToolResult>,
-        said: &Said,
+        said: &'t Said,
         writes: bool,
     ) -> Self {
         let reported = match result.filter(|result| writes && !result.is_error) {
@@ -62,6 +65,8 @@ impl<'t> Call<'t> {
         };
         Self {
             index,
+            said,
+            writes,
             recorded,
             ending,
             result: result.map(|result| &result.result),

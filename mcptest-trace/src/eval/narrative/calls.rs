@@ -5,7 +5,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use crate::trace::{LazyValue, Trace, each_text, words_of_tool};
+use crate::trace::{LazyValue, Trace, words_of_tool};
 use memchr::memchr2_iter;
 use serde_json::{Map, Value};
 
@@ -105,23 +105,17 @@ impl<'t> CallFacts<'t> {
         results.any(|result| look(result, is_one, others))
     }
 
-    /// Whether a text stands in what anybody but the agent said, or in any call.
-    pub(super) fn tells(&self, text: &str) -> bool {
-        let wanted = lower(text);
-        let has = |text: &str| lower(text).contains(&*wanted);
+    /// What the user said and the agent was told, but for what it said itself.
+    pub(super) fn users_said(&self) -> impl Iterator<Item = &str> {
         let turns = self.trace.conversation.turns.iter();
-        let mut found = self.known_tools.asked().any(has)
-            || turns
-                .filter(|turn| !turn.is_assistant())
-                .any(|turn| has(&turn.content));
-        for call in self.tools.calls() {
-            for value in [Some(call.args()), call.result.map(|result| &**result)] {
-                each_text(value.unwrap_or(&Value::Null), &mut |text| {
-                    found |= has(text);
-                });
-            }
-        }
-        found
+        let others = turns.filter(|turn| !turn.is_assistant());
+        let others = others.map(|turn| turn.content.as_str());
+        self.known_tools.asked().chain(others)
+    }
+
+    /// All calls of the run.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Call<'t>> {
+        self.tools.calls()
     }
 
     /// Whether a call that only reads carries one of these identifiers.

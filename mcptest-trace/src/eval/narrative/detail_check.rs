@@ -1,15 +1,19 @@
 //! Whether calls have what a claim names besides identifiers, each detail against values of its own kind.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
-use crate::trace::{each_scalar, words_of_tool};
+use crate::trace::each_scalar;
 
-use super::super::whole::{has_number, stands_whole};
 use super::call::Call;
 use super::calls::CallFacts;
-use super::details::{Detail, Kind, amount, iso_day};
+use super::detail_match::{has, number};
+use super::detail_values::{identifying, is_amount_key, is_count_key, of_kind, paths};
+use super::details::{Detail, Kind, amount};
 use super::lexicon::{Lexicon, lower, stem};
-use super::marks::Mark;
+use super::people::{Whose, whose};
+use super::reported::parts;
 use super::sentence::Told;
 
 /// What a claim names and the calls that would support it have otherwise.
@@ -19,63 +23,177 @@ pub(super) enum Differs<'f> {
     Undone(&'f Detail),
     /// The calls have other values of its kind.
     Mismatch(&'f Detail, Vec<String>),
+    /// What the calls have may be of whom is named, or not.
+    Open(&'f Detail),
 }
 
-/// Details of a claim that are compared.
-const COMPARED: usize = 16;
+/// What a claim is compared with.
+pub(super) struct Compared<'f, 'c, 't> {
+    pub(super) found: &'f Told<'f>,
+    /// All calls that may support the claim, and those for it that failed.
+    pub(super) done: &'c [&'c Call<'t>],
+    pub(super) vain: &'c [&'c Call<'t>],
+    pub(super) calls: &'c CallFacts<'t>,
+    /// What else the message tells.
+    pub(super) others: &'c [&'c Told<'c>],
+    /// Whether a tool that may do anything succeeded, so that its calls may have what no other call has.
+    pub(super) anything: bool,
+}
 
-/// The first detail that differs from what these calls have; all calls that may support the claim.
-pub(super) fn differs<'f>(
-    found: &'f Told<'_>,
-    done: &[&Call<'_>],
-    calls: &CallFacts<'_>,
-) -> Option<Differs<'f>> {
-    if done.is_empty() {
-        return None;
-    }
-    let carried =
-        |detail: &Detail| done.iter().any(|call| carries(call, detail)) || of_all(detail, done);
-    let details = || found.details.iter().take(COMPARED);
-    let same_kind = |detail: &Detail| {
-        let mut same = details().filter(|other| other.kind == detail.kind);
-        same.any(carried)
-    };
-    for detail in details() {
-        let others: Vec<Vec<String>> = done
-            .iter()
-            .map(|call| others(call, detail, found))
-            .collect();
-        if others.iter().any(Vec::is_empty) || carried(detail) {
-            continue;
+/// Details of a claim, and other claims of a message, that are compared.
+const COMPARED: usize = 16;
+const OTHERS: usize = 256;
+
+impl<'f> Compared<'f, '_, '_> {
+    /// The first detail that differs from what these calls have.
+    pub(super) fn differs(&self) -> Option<Differs<'f>> {
+        let Self { found, done, .. } = self;
+        if done.is_empty() {
+            return None;
         }
-        let others = others.concat();
-        // The number of a room, and the key of its record.
-        let is_one = |value: &Value| has(value, detail);
-        match &detail.kind {
-            Kind::Numbered(_) | Kind::NewNumber if calls.pairs(&is_one, &others) => {}
-            Kind::Listed | Kind::Numbered(_) if detail.listed => {
-                return Some(Differs::Undone(detail));
+        let details = || found.details.iter().take(COMPARED);
+        let same_kind = |detail: &Detail| {
+            let mut same = details().filter(|other| other.kind == detail.kind);
+            same.any(|other| self.carried(other))
+        };
+        for detail in details() {
+            let given = done.iter().map(|call| others(call, detail, found));
+            let given: Vec<Vec<String>> = given.collect();
+            if given.iter().any(Vec::is_empty) || self.carried(detail) {
+                continue;
             }
-            // Another detail of the kind may be what the calls are about: *$5 of your $50 order*.
-            _ if !detail.listed && same_kind(detail) => {}
-            Kind::Numbered(_) if !others.iter().any(|other| near_length(other, &detail.text)) => {}
-            Kind::Person if !sends(found) || calls.tells(&detail.text) => {}
-            Kind::Person | Kind::NewNumber => return Some(Differs::Undone(detail)),
-            // The user asked for this one, and another was done.
-            Kind::Mail | Kind::Path if calls.was_asked(&detail.text) => {
-                return Some(Differs::Undone(detail));
+            let others = given.concat();
+            // The number of a room, and the key of its record.
+            let is_one = |value: &Value| has(value, detail);
+            let is_undone = || self.is_undone(detail, &others);
+            match &detail.kind {
+                Kind::Numbered(_) | Kind::NewNumber if self.calls.pairs(&is_one, &others) => {}
+                Kind::Path if self.anything => {}
+                _ if detail.listed && detail.kind.is_thing() => {
+                    return Some(Differs::Undone(detail));
+                }
+                // Another detail of the kind may be what the calls are about: *$5 of your $50 order*.
+                _ if !detail.listed && same_kind(detail) => {}
+                Kind::Numbered(_)
+                    if !others.iter().any(|other| near_length(other, &detail.text)) => {}
+                _ if detail.kind.is_thing() && is_undone() => {
+                    return Some(Differs::Undone(detail));
+                }
+                Kind::Person if !sends(found) => {}
+                Kind::Person => {
+                    let given: Vec<&str> = others.iter().map(String::as_str).collect();
+                    match whose(&detail.text, &given, done, self.calls) {
+                        Whose::Theirs => {}
+                        Whose::Others => return Some(Differs::Undone(detail)),
+                        Whose::Open => return Some(Differs::Open(detail)),
+                    }
+                }
+                Kind::NewNumber => return Some(Differs::Undone(detail)),
+                _ => return Some(Differs::Mismatch(detail, others)),
             }
-            Kind::Numbered(noun)
-                if [" ", " #", " number "]
+        }
+        None
+    }
+
+    /// Whether what a detail names was not done, rather than told wrongly: the user asked for it, only a failed call
+    /// has it, or the message tells of what the calls have beside it.
+    fn is_undone(&self, detail: &Detail, others: &[String]) -> bool {
+        let asked = || match &detail.kind {
+            Kind::Mail | Kind::Path => self.calls.was_asked(&detail.text),
+            Kind::Numbered(noun) => [" ", " #", " number "].iter().any(|joint| {
+                let asked = format!("{noun}{joint}{}", detail.text);
+                self.calls.was_asked(&asked)
+            }),
+            _ => false,
+        };
+        let failed = || {
+            let mut vain = self.vain.iter();
+            vain.any(|call| {
+                of_kind(call, detail, self.found)
                     .iter()
-                    .any(|joint| calls.was_asked(&format!("{noun}{joint}{}", detail.text))) =>
-            {
-                return Some(Differs::Undone(detail));
-            }
-            _ => return Some(Differs::Mismatch(detail, others)),
-        }
+                    .any(|value| has(value, detail))
+            })
+        };
+        let told = |other: &String| self.is_told_of(other, &detail.kind);
+        asked() || failed() || others.iter().all(told)
     }
-    None
+
+    /// Whether another claim of the message names a value: *I cancelled order 7. I also cancelled order 8.*
+    fn is_told_of(&self, value: &str, kind: &Kind) -> bool {
+        let value = Value::from(value);
+        let mut others = self.others.iter().take(OTHERS);
+        others.any(|told| {
+            let own = told.spoken == self.found.spoken && **told != *self.found;
+            let mut details = told.details.iter().filter(|other| other.kind == *kind);
+            own && details.any(|other| has(&value, other))
+        })
+    }
+
+    /// Whether another claim of the message names one of these identifiers.
+    pub(super) fn are_told_of(&self, identifiers: &BTreeSet<&str>) -> bool {
+        let own = |told: &&&Told<'_>| told.spoken == self.found.spoken && ***told != *self.found;
+        identifiers.iter().all(|id| {
+            let mut others = self.others.iter().take(OTHERS).filter(own);
+            others.any(|told| told.identifiers.iter().any(|other| other == id))
+        })
+    }
+
+    fn carried(&self, detail: &Detail) -> bool {
+        let carries = |call: &&Call<'_>| carries(call, detail, self.found);
+        self.done.iter().any(carries) || of_all(detail, self.done)
+    }
+
+    /// How many fewer things the calls were made for than the claim counts, each for one thing of its object: *both
+    /// orders*. Nothing where they may have been as many.
+    pub(super) fn too_few(&self) -> Option<usize> {
+        let many = self.found.quantity.filter(|many| (2..=7).contains(many))?;
+        let noun = self.found.object.last().map(String::as_str);
+        if noun.is_none() && !self.asked_for_several() {
+            return None;
+        }
+        let files = matches!(noun, Some("file" | "folder" | "directory" | "document"));
+        let own = |call: &&Call<'_>| {
+            let mut values = identifying(call, noun);
+            if values.is_empty() && files && !self.anything {
+                values = paths(call);
+            }
+            let of_one = |value: &&Value| {
+                is_identifying(value) || files && value.as_str().is_some_and(|it| !it.contains(','))
+            };
+            match values.as_slice() {
+                [value] if !is_batch(call, many) && of_one(value) => Some(value.to_string()),
+                _ => None,
+            }
+        };
+        let things: Option<BTreeSet<String>> = self.done.iter().map(own).collect();
+        let things = things?.len();
+        (1..many).contains(&things).then_some(things)
+    }
+
+    /// Whether *both* alone may be of things that the tool is for: the user named several of them, or nothing.
+    fn asked_for_several(&self) -> bool {
+        let plural = |word: &&str| word.len() > 3 && stem(word) != lower(word);
+        let words = |text: &str| {
+            let words = text.split(|c: char| !c.is_alphanumeric());
+            let several = words.filter(plural).map(|word| stem(word).into_owned());
+            several.collect::<Vec<_>>()
+        };
+        let several: Vec<String> = self.calls.users_said().flat_map(words).collect();
+        let of_tool = |word: &String| self.done.iter().any(|call| call.said.shares(word));
+        several.is_empty() || several.iter().any(of_tool)
+    }
+}
+
+/// Whether a call may be of several things: by a list, or by that number, in its arguments or its result.
+fn is_batch(call: &Call<'_>, many: usize) -> bool {
+    let number = |value: &Value| value.as_u64() == Some(many as u64);
+    let told = |value: &Value| value.is_array() || number(value);
+    let several = |part: &Value| {
+        let mut fields = part.as_object().into_iter().flatten();
+        part.is_array() || fields.any(|(_, value)| told(value) || value.is_object())
+    };
+    let returned = call.result.map(|result| parts(result)).unwrap_or_default();
+    returned.iter().any(|(part, _)| several(part)) || call.arguments().any(|(_, value)| told(value))
 }
 
 /// Whether two numbers may count the same things: *issue 42* is not the record 99123.
@@ -96,67 +214,6 @@ fn sends(found: &Told<'_>) -> bool {
     tells || sent && message
 }
 
-/// Whether fewer calls than the claim counts were made, each for one thing of its object: *both orders*.
-pub(super) fn too_few(found: &Told<'_>, done: &[&Call<'_>]) -> bool {
-    let counted = found.quantity.filter(|many| (2..=7).contains(many));
-    let (Some(many), Some(noun)) = (counted, found.object.last()) else {
-        return false;
-    };
-    let own = |call: &&Call<'_>| {
-        let keys = call.arguments().filter(|(key, _)| identifies(key, noun));
-        let values: Vec<&Value> = keys.map(|(_, value)| value).collect();
-        let batch = |value: &Value| {
-            value.is_array() || value.is_object() || value.as_u64() == Some(many as u64)
-        };
-        let mut given = call
-            .result
-            .map(|result| &**result)
-            .into_iter()
-            .chain([call.args()]);
-        let is_batch = given.any(|value| {
-            value
-                .as_object()
-                .into_iter()
-                .flatten()
-                .any(|(_, value)| batch(value))
-        });
-        match values.as_slice() {
-            [value] if !is_batch && is_identifying(value) => Some(value.to_string()),
-            _ => None,
-        }
-    };
-    let things: Option<Vec<String>> = done.iter().map(own).collect();
-    things.is_some_and(|mut things| {
-        things.sort_unstable();
-        things.dedup();
-        !things.is_empty() && things.len() < many
-    })
-}
-
-/// Whether a key is of things of this name: `order`, `order_id` of orders.
-fn names(key: &str, noun: &str) -> bool {
-    let words = words_of_tool(key);
-    let mut words = words.iter();
-    words.any(|word| Lexicon::get().same_thing(&stem(word), noun))
-}
-
-/// Whether a key holds which one thing of this name is meant: `order`, `order_id`, `order_number`; but not `orders`,
-/// `order_type`.
-fn identifies(key: &str, noun: &str) -> bool {
-    let words = words_of_tool(key);
-    let (last, before) = words
-        .split_last()
-        .map_or(("", &[][..]), |(last, before)| (last.as_str(), before));
-    let is_noun = |word: &str| *stem(word) == *word && Lexicon::get().same_thing(word, noun);
-    let of_noun = before.last().is_some_and(|word| is_noun(word));
-    is_noun(last)
-        || of_noun
-            && matches!(
-                last,
-                "id" | "number" | "no" | "code" | "key" | "ref" | "reference"
-            )
-}
-
 /// Whether a value is one thing's number or code: not a list in a text, nor a pattern or a name.
 fn is_identifying(value: &Value) -> bool {
     match value {
@@ -169,48 +226,21 @@ fn is_identifying(value: &Value) -> bool {
     }
 }
 
-/// Whether a value has a detail, however it is spelt.
-fn has(scalar: &Value, detail: &Detail) -> bool {
-    let text = scalar.as_str();
-    match &detail.kind {
-        Kind::Numbered(_) | Kind::Count | Kind::NewNumber => match text {
-            Some(text) => {
-                let wanted = serde_json::from_str(&detail.text).unwrap_or_default();
-                has_number(text, &wanted, &detail.text) || spells(text, &detail.text)
-            }
-            None => same_number(scalar, &detail.text),
-        },
-        Kind::Amount => match text {
-            Some(text) => amounts(text, &detail.text),
-            None => same_amount(scalar, &detail.text),
-        },
-        Kind::Day => text.is_some_and(|text| has_day(text, &detail.text)),
-        Kind::Path => text.is_some_and(|text| {
-            let (text, name) = (text.replace('\\', "/"), detail.text.replace('\\', "/"));
-            let name = name.trim_start_matches("~/").trim_start_matches("./");
-            stands_whole(&text, name) || name.ends_with(&format!("/{text}")) || name == text
-        }),
-        Kind::Url => text.is_some_and(|text| {
-            let (text, wanted) = (bare(text), bare(&detail.text));
-            stands_whole(text, wanted) || !text.is_empty() && wanted.starts_with(text)
-        }),
-        Kind::Mail => text.is_some_and(|text| stands_whole(&lower(text), &lower(&detail.text))),
-        Kind::Listed | Kind::Person => {
-            text.is_some_and(|text| lower(text).contains(&*lower(&detail.text)))
-        }
-    }
-}
-
 /// Scalars, and letters of a text, that are looked through for a detail. What is larger may have any.
 const LOOKED_THROUGH: usize = 1_000;
 const READ: usize = 8_192;
 
-/// Whether a call has a detail, in its arguments or its result.
-fn carries(call: &Call<'_>, detail: &Detail) -> bool {
+/// Whether a call has a detail: among its values of that kind, or where it has none, anywhere in its arguments or its
+/// result.
+fn carries(call: &Call<'_>, detail: &Detail, found: &Told<'_>) -> bool {
     if detail.kind == Kind::Listed && call.carries(&lower(&detail.text))
         || told_otherwise(call, detail)
     {
         return true;
+    }
+    let own = of_kind(call, detail, found);
+    if !own.is_empty() {
+        return own.iter().any(|value| has(value, detail));
     }
     let values = [Some(call.args()), call.result.map(|result| &**result)];
     values.into_iter().flatten().any(|value| {
@@ -243,179 +273,25 @@ fn of_all(detail: &Detail, done: &[&Call<'_>]) -> bool {
     };
     let is = |sum: f64| wanted.is_some_and(|wanted| (wanted - sum).abs() < 0.005);
     match detail.kind {
-        Kind::Count => is(sum(|key| is_key(key, COUNTS))) || detail.text.parse() == Ok(done.len()),
+        Kind::Count => is(sum(is_count_key)) || detail.text.parse() == Ok(done.len()),
         Kind::Amount => is(sum(is_amount_key)),
         _ => false,
     }
 }
 
-/// Words of keys of amounts, and of numbers of things.
-const AMOUNTS: &[&str] = &[
-    "amount", "charge", "credit", "fee", "payment", "refund", "sum", "tip",
-];
-const COUNTS: &[&str] = &["copies", "count", "pieces", "qty", "quantity", "units"];
-/// Words of keys of those to whom something is sent.
-const PATHS: &[&str] = &[
-    "destination",
-    "file",
-    "filename",
-    "from",
-    "path",
-    "source",
-    "target",
-    "to",
-];
-const PEOPLE: &[&str] = &["address", "email", "recipient", "recipients", "to"];
-
-fn is_key(key: &str, words: &[&str]) -> bool {
-    words_of_tool(key)
-        .iter()
-        .any(|word| words.contains(&word.as_str()))
-}
-
-/// Whether a key is of an amount of money: `refund_amount`, but not `gb_amount`.
-fn is_amount_key(key: &str) -> bool {
-    const BESIDE: [&str; 12] = [
-        "cents", "discount", "dollars", "eur", "gbp", "gross", "in", "net", "new", "order", "usd",
-        "value",
-    ];
-    let beside =
-        |word: &String| BESIDE.contains(&word.as_str()) || AMOUNTS.contains(&word.as_str());
-    is_key(key, AMOUNTS) && words_of_tool(key).iter().all(beside)
-}
-
-/// The values that a call was given of the kind of a detail.
+/// The values that a call was given of the kind of a detail, as they are spelt.
 fn others(call: &Call<'_>, detail: &Detail, found: &Told<'_>) -> Vec<String> {
     if detail.kind == Kind::Listed {
-        return call
-            .of_kind(&lower(&detail.text))
-            .map(str::to_owned)
-            .collect();
+        let wanted = lower(&detail.text);
+        return call.of_kind(&wanted).map(str::to_owned).collect();
     }
-    let mut others = Vec::new();
-    for (key, value) in call.arguments() {
-        let of_key = match &detail.kind {
-            Kind::Numbered(noun) => names(key, noun),
-            Kind::Amount => is_amount_key(key),
-            Kind::Count => is_key(key, COUNTS),
-            Kind::NewNumber => {
-                let noun = found.object.last();
-                noun.is_some_and(|noun| names(key, noun))
-                    && !words_of_tool(key).iter().any(|word| word == "id")
-            }
-            Kind::Person => is_key(key, PEOPLE),
-            Kind::Path => is_key(key, PATHS),
-            Kind::Url => is_key(key, &["href", "link", "uri", "url"]),
-            Kind::Listed | Kind::Mail | Kind::Day => true,
-        };
-        if !of_key {
-            continue;
-        }
-        each_scalar(value, &mut |scalar| {
-            let text = scalar.as_str().unwrap_or_default();
-            let is = match detail.kind {
-                Kind::Numbered(_) => number(scalar).is_some_and(|number| number.fract() == 0.0),
-                Kind::Amount | Kind::Count => number(scalar).is_some(),
-                Kind::Mail => is_address(text),
-                // *to Finance* may be any address, and so may x7@….
-                Kind::Person => is_address(text) && names_somebody(text) && !is_group(&detail.text),
-                Kind::Url => text.contains("://"),
-                Kind::Path => is_path(text),
-                Kind::Day => iso_day(text).is_some(),
-                Kind::NewNumber => text.starts_with(|c: char| c.is_ascii_digit()),
-                Kind::Listed => false,
-            };
-            if is {
-                others.push(
-                    scalar
-                        .as_str()
-                        .map_or_else(|| scalar.to_string(), str::to_owned),
-                );
-            }
-        });
-    }
-    others
-}
-
-/// Whether a name may be of a group of people.
-fn is_group(name: &str) -> bool {
-    let lexicon = Lexicon::get();
-    let name = lower(name);
-    lexicon.lists("groups", &name) || lexicon.is(&name, Mark::People)
-}
-
-/// Whether an address is spelt as a name is, so that it would be somebody else's: `alice@…`.
-fn names_somebody(address: &str) -> bool {
-    let name = address.split('@').next().unwrap_or_default();
-    name.chars().all(|c| c.is_alphabetic() || c == '.')
-}
-
-fn is_address(text: &str) -> bool {
-    let parts = text.split_once('@');
-    parts.is_some_and(|(name, host)| !name.is_empty() && host.contains('.') && !text.contains(' '))
-}
-
-fn is_path(text: &str) -> bool {
-    let one_line = !text.contains(['\n', ' ']) && text.len() < 300;
-    one_line && !text.contains("://") && (text.contains(['/', '\\']) || text.contains('.'))
-}
-
-fn number(value: &Value) -> Option<f64> {
-    value.as_f64().or_else(|| amount(value.as_str()?.trim()))
-}
-
-fn same_number(scalar: &Value, text: &str) -> bool {
-    number(scalar)
-        .zip(text.parse().ok())
-        .is_some_and(|(one, other): (f64, f64)| (one - other).abs() < 1e-9)
-}
-
-/// Whether two texts spell one number: `7` and `007`.
-fn spells(text: &str, wanted: &str) -> bool {
-    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    digits && text.trim_start_matches('0') == wanted.trim_start_matches('0')
-}
-
-/// Whether a number is an amount, in its unit or in hundredths of it, taken or given.
-fn same_amount(scalar: &Value, text: &str) -> bool {
-    let near = |one: f64, other: f64| (one.abs() - other.abs()).abs() < 0.005;
-    number(scalar)
-        .zip(amount(text))
-        .is_some_and(|(one, other)| {
-            near(one, other) || !scalar.is_f64() && near(one, other * 100.0)
-        })
-}
-
-/// Whether an amount stands in a text.
-fn amounts(text: &str, wanted: &str) -> bool {
-    let mut tokens = text.split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',')));
-    tokens.any(|token| {
-        let token = token.trim_matches(['.', ',']);
-        !token.is_empty() && same_amount(&Value::from(token), wanted)
-    })
-}
-
-/// Whether a day stands in a text; at a time of day it may be the next one elsewhere.
-fn has_day(text: &str, wanted: &str) -> bool {
-    let Some(day) = iso_day(text) else {
-        return text.contains(wanted);
+    let spelt = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
     };
-    let number = |day: &str| {
-        day.split_once('-').and_then(|(month, day)| {
-            let (month, day): (u32, u32) = (month.parse().ok()?, day.parse().ok()?);
-            Some(month * 31 + day)
-        })
-    };
-    let timed = text.len() > 10;
-    day == wanted
-        || timed
-            && number(day)
-                .zip(number(wanted))
-                .is_some_and(|(one, other)| one.abs_diff(other) <= 1)
-}
-
-/// An address without its scheme and a slash at its end.
-fn bare(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    rest.trim_end_matches('/')
+    of_kind(call, detail, found)
+        .into_iter()
+        .map(spelt)
+        .collect()
 }

@@ -3,7 +3,8 @@
 
 use std::ops::Range;
 
-use super::lexicon::{lower, stem};
+use super::detail_numbers::{self, numbers, with_list};
+use super::lexicon::{Lexicon, lower};
 use super::list::OBJECT;
 use super::marks::{Mark, Marks, of};
 use super::token::{Token, TokenQueries};
@@ -41,6 +42,16 @@ pub(super) enum Kind {
     Person,
 }
 
+impl Kind {
+    /// Whether it names one of several things to which a claim is done.
+    pub(super) fn is_thing(&self) -> bool {
+        matches!(
+            self,
+            Self::Numbered(_) | Self::Listed | Self::Mail | Self::Path
+        )
+    }
+}
+
 /// Finds what a claim names in its object and in what follows its verb. `text` is the document's.
 pub(super) fn find(
     words: &[Token<'_>],
@@ -55,11 +66,11 @@ pub(super) fn find(
     } else {
         object.clone()
     };
-    let own = own.start..with_list(words, own.end);
+    let own = own.start..with_list(words, own.start, own.end);
     let mut found = numbers(words, own.clone());
     let mut ranges = vec![own];
     if object.start <= verb {
-        let after = after.start..with_list(words, after.end);
+        let after = after.start..with_list(words, after.start, after.end);
         found.extend(numbers(words, after.clone()));
         ranges.push(after);
     }
@@ -72,97 +83,25 @@ pub(super) fn find(
     found
 }
 
-/// Whether a token may stand in a list of numbers: *7*, *W12*, *#*, *,* and *and*.
-fn is_item(words: &[Token<'_>], at: usize) -> bool {
-    let marks = words.marks(at);
-    marks.has(Mark::Identifier) || is_number(words, at)
+/// What an entry of a list under a claim names: *Order 7*, *W12*, *src/a.rs*; `noun` is the claim's.
+pub(super) fn of_entry(words: &[Token<'_>], text: &str, noun: Option<&String>) -> Option<Detail> {
+    let first = words.iter().find(|word| !word.is(Mark::Sign))?;
+    let word = text[first.range.start..].split_whitespace().next();
+    let bare = word.map(|word| word.trim_matches(AROUND).trim_end_matches(['.', ',']));
+    let path = bare.filter(|bare| kind_of(bare) == Some(Kind::Path));
+    let of_path = path.map(|path| Detail {
+        kind: Kind::Path,
+        text: path.to_owned(),
+        listed: true,
+    });
+    of_path.or_else(|| detail_numbers::of_entry(words, noun))
 }
 
-/// Whether a token is a plain number, and no time, count or amount.
-fn is_number(words: &[Token<'_>], at: usize) -> bool {
-    let text = words.text(at);
-    let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let next = words.marks(at + 1);
-    let unit = next.has(Mark::Content) && !next.has(Mark::Participle);
-    let of_amount = at > 0 && matches!(words.text(at - 1), "$" | "€" | "£");
-    let percent = words.text(at + 1) == "%";
-    plain && !words.is(at, Mark::Date) && !unit && !of_amount && !percent
-}
-
-fn is_joint(words: &[Token<'_>], at: usize) -> bool {
-    matches!(words.text(at), "," | ":" | "#" | "&") || words.text(at) == "and"
-}
-
-/// Where a list that follows ends: *these orders: 7, 8 and 9*.
-fn with_list(words: &[Token<'_>], end: usize) -> usize {
-    let mut last = end;
-    let mut at = end;
-    // *ct_90, and ct_91 needs no change*
-    let ends = |at: usize| {
-        let marks = words.marks(at);
-        at >= words.len()
-            || is_joint(words, at)
-            || marks.meets(of![Parts Comma Sign Preposition Conjunction])
-    };
-    while at < words.len() && (is_joint(words, at) || is_item(words, at)) {
-        if is_item(words, at) && ends(at + 1) {
-            last = at + 1;
-        }
-        at += 1;
-    }
-    last
-}
-
-/// The numbers after a noun, and the identifiers in a list.
-fn numbers(words: &[Token<'_>], range: Range<usize>) -> Vec<Detail> {
-    let mut found = Vec::new();
-    let mut at = range.start;
-    while at < range.end {
-        if !is_item(words, at) {
-            at += 1;
-            continue;
-        }
-        let first = at;
-        let mut items = Vec::new();
-        while at < range.end && (is_item(words, at) || is_joint(words, at)) {
-            if is_item(words, at) {
-                items.push(at);
-            }
-            at += 1;
-        }
-        let listed = items.len() > 1;
-        let noun = noun_before(words, range.start, first);
-        for item in items {
-            let text = words.text(item).to_owned();
-            let kind = if words.is(item, Mark::Identifier) {
-                Some(Kind::Listed).filter(|_| listed)
-            } else {
-                noun.clone().map(Kind::Numbered)
-            };
-            found.extend(kind.map(|kind| Detail { kind, text, listed }));
-        }
-    }
-    found
-}
-
-/// The noun right before a list of numbers: *orders 7*, *both orders, 7*, *order number 7*, *these orders: 7*.
-fn noun_before(words: &[Token<'_>], start: usize, first: usize) -> Option<String> {
-    let mut at = first;
-    while at > start {
-        at -= 1;
-        let text = words.text(at);
-        if matches!(
-            text,
-            "," | ":" | "#" | "number" | "numbers" | "no" | "." | "id" | "ids"
-        ) {
-            continue;
-        }
-        let marks = words.marks(at);
-        let noun = marks.has(Mark::Content) && !marks.meets(of![Date Time]);
-        return noun.then(|| stem(text).into_owned());
-    }
-    None
-}
+/// Signs around a word.
+const AROUND: [char; 20] = [
+    '(', ')', '[', ']', '{', '}', '<', '>', ',', ';', ':', '!', '?', '"', '\'', '`', '*', '“', '”',
+    '’',
+];
 
 /// Addresses, paths and amounts, by how they are spelt.
 fn texts(words: &[Token<'_>], text: &str, range: &Range<usize>) -> Vec<Detail> {
@@ -202,7 +141,7 @@ fn texts(words: &[Token<'_>], text: &str, range: &Range<usize>) -> Vec<Detail> {
         );
     }
     for (at, word) in all.iter().enumerate() {
-        let bare = word.trim_matches(|c: char| "()[]{}<>,;:!?\"'`*“”‘’".contains(c));
+        let bare = word.trim_matches(AROUND);
         let bare = bare.trim_end_matches(['.', ',']);
         let Some(kind) = kind_of(bare) else {
             continue;
@@ -269,9 +208,16 @@ fn is_mail(word: &str) -> bool {
     parts.is_some_and(|(name, host)| !name.is_empty() && host.contains('.') && !host.contains('@'))
 }
 
+/// Whether a word is a path, or the name of a file: *src/a.rs*, *a.rs*, but not *Node.js*.
 fn is_path(word: &str) -> bool {
     let Some((folder, name)) = word.rsplit_once('/') else {
-        return false;
+        let (name, ending) = word.rsplit_once('.').unwrap_or_default();
+        let product = ending == "js" && name.starts_with(char::is_uppercase);
+        let plain = name
+            .chars()
+            .all(|c| c.is_alphanumeric() || "._-".contains(c));
+        let file = !name.is_empty() && plain && !product;
+        return file && Lexicon::get().lists("file-endings", ending);
     };
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     let letters =

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::lexicon::{FORMS, Lexicon};
-use super::list::list_before;
+use super::list::{JOINT, list_before};
 use super::marks::{Mark, Marks, of};
 use super::pattern::{self, Place, Stretches};
 use super::token::{Token, TokenQueries};
@@ -141,11 +141,24 @@ fn subject(words: &[Token<'_>], end: usize) -> Range<usize> {
         // *the order and its invoice* is one subject, *cancelled it and the refund* is not.
         let clause = || clause_before(words, *at, SUBJECT);
         let joins = || words.any(clause(), of![Finite Participle]);
-        !(ends || marks.has(Mark::Conjunction) && joins())
+        !(ends && !in_list(words, *at) || marks.has(Mark::Conjunction) && joins())
     };
     let last = list_before(words, end);
     let back = (last.saturating_sub(SUBJECT)..last).rev();
     back.take_while(within).last().unwrap_or(end)..end
+}
+
+/// Whether a comma stands in a list after its noun: *orders W12, W13 are cancelled*, but not *order W12, W13 is
+/// shipped*.
+fn in_list(words: &[Token<'_>], comma: usize) -> bool {
+    let item = |at: usize| words.marks(at).meets(of![Identifier Number]);
+    let lists = |at: &usize| item(*at) || words.marks(*at).meets(JOINT) || words.text(*at) == "#";
+    let back = (comma.saturating_sub(CLAUSE)..comma).rev();
+    let first = back.take_while(lists).last();
+    let noun = first.and_then(|first| first.checked_sub(1));
+    words.is(comma, Mark::Comma)
+        && noun.is_some_and(|noun| words.is(noun, Mark::Plural) && words.is(noun, Mark::Content))
+        && item(comma + 1 + usize::from(words.text(comma + 1) == "#"))
 }
 
 /// Whether a verb that is joined to an earlier one may share its subject and auxiliaries.

@@ -6,7 +6,7 @@ use crate::trace::Trace;
 
 use super::call::{Call, Ending};
 use super::calls::{CallFacts, fewer, only_failed};
-use super::detail_check::{Differs, differs, too_few};
+use super::detail_check::{Compared, Differs};
 use super::doers::Doers;
 use super::marks::{Mark, Marks, of};
 use super::report::{CallFinding, ClaimVerdict, Considered, Unclear};
@@ -31,6 +31,15 @@ pub(super) struct JudgedClaim {
     pub(super) settle: Option<String>,
 }
 
+/// What the calls of a claim lack of what the claim names.
+struct Lacks<'f> {
+    identifier: Option<&'f str>,
+    /// They have another value, and a failed call has the claimed one.
+    value: bool,
+    /// What else they do not have, as it is told.
+    detail: Option<String>,
+}
+
 /// What claims are judged by.
 pub(super) struct Judge<'t> {
     pub(super) tools: &'t ToolBox<'t>,
@@ -43,7 +52,13 @@ impl<'t> Judge<'t> {
         Self { tools, calls }
     }
 
-    pub(super) fn judge(&self, found: &Told<'_>, rule: &Rule) -> JudgedClaim {
+    /// The verdict on a claim of a message that tells of `others` too.
+    pub(super) fn judge<'v>(
+        &self,
+        found: &Told<'v>,
+        rule: &Rule,
+        others: &[&Told<'v>],
+    ) -> JudgedClaim {
         let doers = Doers::of(self.tools, found);
         let tried = || {
             let called = doers.left.values().flat_map(|tool| tool.called());
@@ -65,8 +80,18 @@ impl<'t> Judge<'t> {
         } else {
             &[]
         };
-        let differs = differs(found, all, &self.calls);
-        let few = too_few(found, all);
+        let failed = tried().filter(|(_, call)| call.ending == Ending::Failed);
+        let failed: Vec<&Call<'_>> = failed.map(|(_, call)| call).take(MOST_COMPARED).collect();
+        let beside = Compared {
+            found,
+            done: all,
+            vain: &failed,
+            calls: &self.calls,
+            others,
+            anything: self.tools.changed().any(|tool| tool.said.is_silent()),
+        };
+        let differs = beside.differs();
+        let few = beside.too_few();
         let without = WithoutCall {
             tools: self.tools,
             calls: &self.calls,
@@ -75,20 +100,26 @@ impl<'t> Judge<'t> {
             vain,
         };
         let mut verdict = match other {
-            None if few || partly(found, &doers) => ClaimVerdict::Unsupported,
+            None if few.is_some() || partly(found, &doers) => ClaimVerdict::Unsupported,
             Some(claimed) if !self.calls.knows(claimed) => {
                 let others = compared.iter().flat_map(|call| call.of_kind(claimed));
                 let others: BTreeSet<&str> = others.collect();
-                ClaimVerdict::ArgMismatch {
-                    claimed: claimed.to_owned(),
-                    recorded: others.into_iter().take(LISTED).map(str::to_owned).collect(),
+                if beside.are_told_of(&others) {
+                    ClaimVerdict::Unsupported
+                } else {
+                    let others = others.into_iter().take(LISTED);
+                    ClaimVerdict::ArgMismatch {
+                        claimed: claimed.to_owned(),
+                        recorded: others.map(str::to_owned).collect(),
+                    }
                 }
             }
-            None if !other_value && !done.is_empty() => match differs {
+            None if !other_value && !done.is_empty() => match &differs {
                 Some(Differs::Undone(_)) => ClaimVerdict::Unsupported,
+                Some(Differs::Open(_)) => ClaimVerdict::Unclear(Unclear::Recipient),
                 Some(Differs::Mismatch(detail, recorded)) => ClaimVerdict::ArgMismatch {
                     claimed: detail.text.clone(),
-                    recorded: recorded.into_iter().take(LISTED).collect(),
+                    recorded: recorded.iter().take(LISTED).cloned().collect(),
                 },
                 None => with_calls(found, &doers, &done, self.tools),
             },
@@ -109,8 +140,22 @@ impl<'t> Judge<'t> {
             ClaimVerdict::Supported | ClaimVerdict::ArgMismatch { .. }
         );
         let supporting = done.iter().filter(|_| supports);
+        // What the calls that succeeded lack of what the claim names.
+        let lacks = match (few, differs) {
+            _ if supports => None,
+            (Some(few), _) => Some(format!("{few} of {}", found.quantity.unwrap_or_default())),
+            (_, Some(Differs::Undone(detail) | Differs::Open(detail))) => {
+                Some(format!("`{}`", detail.text))
+            }
+            _ => None,
+        };
+        let lacks = Lacks {
+            identifier: other,
+            value: other_value,
+            detail: lacks,
+        };
         JudgedClaim {
-            considered: self.considered(found, &doers, other, other_value),
+            considered: self.considered(found, &doers, &lacks),
             settle: self.settle(found, &doers, &verdict),
             supporting: supporting.map(|(_, call)| call.index).collect(),
             verdict,
@@ -159,9 +204,9 @@ impl<'t> Judge<'t> {
         &self,
         found: &Told<'_>,
         doers: &Doers<'t>,
-        other: Option<&str>,
-        other_value: bool,
+        lacks: &Lacks<'_>,
     ) -> Vec<Considered> {
+        let other = lacks.identifier;
         let told = |of: &Call<'_>| doers.told.iter().any(|(_, call)| call.index == of.index);
         let finding = |tool: &Tool<'_>, call: &Call<'_>| match call.ending {
             _ if !doers.all.contains_key(tool.name) && !told(call) => CallFinding::OtherTool,
@@ -171,23 +216,28 @@ impl<'t> Judge<'t> {
             Ending::Succeeded if other.is_some_and(|other| !call.carries(other)) => {
                 CallFinding::OtherIdentifier
             }
-            Ending::Succeeded if other_value && other.is_none() => CallFinding::OtherValue,
+            Ending::Succeeded if lacks.value && other.is_none() => CallFinding::OtherValue,
             Ending::Succeeded if call.denies(&found.verbs) => CallFinding::Failed,
             Ending::Succeeded if call.reported != Reported::Nothing => CallFinding::Doubtful,
+            Ending::Succeeded if lacks.detail.is_some() => CallFinding::OtherDetail,
             Ending::Succeeded => CallFinding::Supports,
         };
         let others = self.tools.changed();
         let others = others.filter(|tool| !doers.all.contains_key(tool.name));
         let tools = doers.all.values().copied().chain(others);
         let calls = tools.flat_map(|tool| tool.called().take(MOST_CONSIDERED));
-        let considered = calls.take(MOST_CONSIDERED).map(|(tool, call)| Considered {
-            call: call.index,
-            tool: tool.name.to_owned(),
-            finding: finding(tool, call),
-            said: match &call.reported {
-                Reported::Nothing => None,
-                Reported::Doubtful(by) | Reported::Failed(by) => Some(by.clone()),
-            },
+        let considered = calls.take(MOST_CONSIDERED).map(|(tool, call)| {
+            let finding = finding(tool, call);
+            Considered {
+                call: call.index,
+                tool: tool.name.to_owned(),
+                finding,
+                said: match &call.reported {
+                    _ if finding == CallFinding::OtherDetail => lacks.detail.clone(),
+                    Reported::Nothing => None,
+                    Reported::Doubtful(by) | Reported::Failed(by) => Some(by.clone()),
+                },
+            }
         });
         let mut considered: Vec<Considered> = considered.collect();
         considered.sort_by_key(|considered| considered.call);

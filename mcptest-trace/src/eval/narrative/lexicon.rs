@@ -65,6 +65,7 @@ pub(super) struct Lexicon {
     /// The sections that only list words.
     lists: BTreeMap<&'static str, BTreeSet<&'static str>>,
     stand_ins: Vec<(Vec<&'static str>, Vec<&'static str>)>,
+    long_names: Words<&'static str, Vec<&'static str>>,
     /// Classes that have all words of others.
     unions: Vec<(Mark, Marks)>,
 }
@@ -144,6 +145,11 @@ impl Lexicon {
     pub(super) fn stands_in(&self, verb: &str, told: &str) -> bool {
         let mut rows = self.stand_ins.iter();
         rows.any(|(of, by)| of.contains(&told) && by.contains(&verb))
+    }
+
+    /// The names that a first name is short for: *Bob*, Robert.
+    pub(super) fn long_names(&self, name: &str) -> &[&'static str] {
+        self.long_names.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// How many a word says; the most there is for *all*.
@@ -258,6 +264,9 @@ impl Lexicon {
                 let mut sides = words.split(|word| *word == ":").map(<[_]>::to_vec);
                 self.stand_ins.extend(sides.next().zip(sides.next()));
             }
+            ("short-names", [short, long @ ..]) => {
+                self.long_names.insert(short, long.to_vec());
+            }
             ("same-things", words) => {
                 self.same_things
                     .extend(words.iter().map(|word| (*word, number)));
@@ -352,6 +361,10 @@ mod tests {
             "ahead",
             "deeds",
             "groups",
+            "first-names",
+            "short-names",
+            "greetings",
+            "file-endings",
         ];
         let lines = include_str!("lexicon.txt").lines();
         for section in lines.filter_map(|line| line.strip_prefix('[')?.strip_suffix(']')) {

@@ -18,7 +18,7 @@ pub(super) fn joins_verb(words: &[Token<'_>], at: usize) -> bool {
 
 /// Whether a token may stand in a list of identifiers.
 fn lists(words: &[Token<'_>], at: usize) -> bool {
-    words.marks(at).meets(JOINT.with(of![Identifier])) || words.text(at) == "#"
+    words.marks(at).meets(JOINT.with(of![Identifier Number])) || words.text(at) == "#"
 }
 
 /// Whether a sign sets a list of identifiers apart from its noun: *both orders, #W12 and #W13*, but not
@@ -49,7 +49,7 @@ pub(super) fn list_before(words: &[Token<'_>], end: usize) -> usize {
         .last()
         .unwrap_or(sign);
     let opens = first.saturating_sub(usize::from(!words.is(first, Mark::Comma)));
-    let listed = words.any(first..sign, of![Identifier]);
+    let listed = words.any(first..sign, of![Identifier Number]);
     // *Your request for a lamp, from order W12, has been submitted.*
     let phrase = (sign.saturating_sub(OBJECT)..sign)
         .rev()

@@ -4,6 +4,9 @@ mod call;
 mod calls;
 mod context;
 mod detail_check;
+mod detail_match;
+mod detail_numbers;
+mod detail_values;
 mod details;
 mod doers;
 mod group;
@@ -17,6 +20,7 @@ mod marks;
 mod object;
 mod options;
 mod pattern;
+mod people;
 mod reading;
 mod report;
 mod reported;
@@ -113,16 +117,18 @@ pub fn narrative_divergence_with<T: AsTrace + ?Sized>(
         let document = Document::read(message);
         // What is told again is not judged again.
         let mut told: HashMap<Told<'_>, JudgedClaim> = HashMap::new();
-        let found = reading::claims(&document, &vocabulary, &tools).into_iter();
-        for found in found.filter(|found| !options.ignore.iter().any(|id| id == found.rule.id)) {
+        let mut found = reading::claims(&document, &vocabulary, &tools);
+        found.retain(|found| !options.ignore.iter().any(|id| id == found.rule.id));
+        let all: Vec<&Told<'_>> = found.iter().map(|found| &found.told).collect();
+        for found in &found {
             let judged = told.entry(found.told.clone());
-            let judged = judged.or_insert_with(|| judge.judge(&found.told, found.rule));
+            let judged = judged.or_insert_with(|| judge.judge(&found.told, found.rule, &all));
             if found.rule.tried && judged.verdict != ClaimVerdict::Unsupported {
                 continue;
             }
             claims.push(Claim {
                 turn: *turn,
-                ..claim(&document, message, &found, judged)
+                ..claim(&document, message, found, judged)
             });
         }
         claimed.extend(told.into_values().flat_map(|judged| judged.supporting));

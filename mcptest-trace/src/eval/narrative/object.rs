@@ -83,7 +83,10 @@ pub(super) fn quantity(words: &[Token<'_>], object: &Range<usize>) -> Option<usi
 
 /// The nouns of an object up to its first preposition, the head last.
 fn noun_tokens<'a, 'v>(object: &'a [Token<'v>]) -> Vec<&'a Token<'v>> {
-    let rest = (object.iter()).skip_while(|token| token.is(Mark::Preposition));
+    // *both of your orders*
+    let many = |token: &&Token<'_>| Lexicon::get().quantity(&token.text).is_some();
+    let of = usize::from(object.text(1) == "of" && object.first().as_ref().is_some_and(many));
+    let rest = (object.iter().skip(of)).skip_while(|token| token.is(Mark::Preposition));
     // *that subscription*, *the May invoice*; but not *the meetings where Leila is a guest*, *closed the
     // windows so the air stays cool*
     let ends =

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::context;
+use super::details::{self, Detail};
 use super::list::{self};
 use super::marks::{Mark, Marks, of};
 use super::scope::{self, Scopes};
@@ -93,6 +94,28 @@ pub(super) fn claims<'v>(
                 .read(&mut found);
             }
             found[first..].sort_by_key(|claim| claim.span.start);
+        }
+        // *I have cancelled: - Order 7 - Order 8*
+        let opens = sentences.last().and_then(|(words, _)| words.last());
+        if over_list && opens.is_some_and(|last| last.text == ":") {
+            let entries = blocks[at + 1..].iter();
+            let entries =
+                entries.take_while(|(next, _)| next.listed() && next.kind == BlockKind::Item);
+            if let Some(claim) = found
+                .last_mut()
+                .filter(|claim| block.range.contains(&claim.span.start))
+            {
+                let noun = claim.told.object.last().cloned();
+                let named = entries.filter_map(|(_, sentences)| {
+                    let (words, _) = sentences.first()?;
+                    let tells = words.have(of![Participle Past Finite]);
+                    details::of_entry(words, text, noun.as_ref()).filter(|_| !tells)
+                });
+                let named: Vec<Detail> = named.collect();
+                if named.len() > 1 {
+                    claim.told.details.extend(named);
+                }
+            }
         }
         if let Some((last, _)) = sentences.last() {
             scopes.read(block, last);

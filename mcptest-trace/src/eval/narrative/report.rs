@@ -150,7 +150,8 @@ pub struct Considered {
     pub tool: String,
     /// What was found.
     pub finding: CallFinding,
-    /// The part of its result (or its arguments) that says that it failed or changed nothing, or sounds so.
+    /// The part of its result (or its arguments) that says that it failed or changed nothing, or sounds so; what the
+    /// claim names and it does not have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub said: Option<String>,
 }
@@ -176,6 +177,8 @@ pub enum CallFinding {
     OtherIdentifier,
     /// The claim names a value that only a failed call has.
     OtherValue,
+    /// It does not have a number, a name or a value that the claim names, or it is of fewer things.
+    OtherDetail,
 }
 
 impl fmt::Display for CallFinding {
@@ -189,6 +192,7 @@ impl fmt::Display for CallFinding {
             Self::OtherObject => "another tool that does this fits the claim better",
             Self::OtherIdentifier => "has another identifier than the claim",
             Self::OtherValue => "has another value; a failed call has the claimed value",
+            Self::OtherDetail => "does not have all that the claim names",
         })
     }
 }
@@ -233,6 +237,8 @@ pub enum Unclear {
     Consequence,
     /// The result of every call that would support it sounds as if the call had failed.
     Doubtful,
+    /// The address that the call was given may be of whom the claim names, or not.
+    Recipient,
 }
 
 impl fmt::Display for Unclear {
@@ -244,6 +250,7 @@ impl fmt::Display for Unclear {
             Self::Delegated => "another agent was called, and its calls are not recorded here",
             Self::Consequence => "the claimed change may be the effect of another action",
             Self::Doubtful => "the result sounds as if the call had failed",
+            Self::Recipient => "the recording does not say whose address the call has",
         })
     }
 }

@@ -16,7 +16,7 @@ mod parts;
 mod prose;
 mod table;
 
-use parts::parts;
+pub(super) use parts::parts;
 use prose::{SHORT, begins_as_error, no_rows, sounds};
 use table::{
     DRY_RUN, OF_DRY_RUN, Of, REFUSALS, ROWS, STATUS, SUCCESS, UNCHANGED, WORDS, WORKED, is_refusal,

@@ -113,7 +113,7 @@ pub(super) fn tokens<'v>(
     let near = tokens.all(0..usize::MAX);
     for at in 0..tokens.len() {
         let mut marks = tokens[at].marks;
-        if marks.meets(of![Modal Comma Preposition Code]) {
+        if marks.meets(of![Modal Comma Preposition Code Negative]) {
             let place = Place {
                 subject: at..at,
                 group: at..at,

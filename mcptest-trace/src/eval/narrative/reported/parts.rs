@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// What of a result is looked at, and whether it is the top: the text blocks of an MCP result and its
 /// structured content, a text that is JSON as JSON, and what stands right below `result`, `data` and the like.
-pub(super) fn parts(result: &Value) -> Vec<(Cow<'_, Value>, bool)> {
+pub(in crate::eval::narrative) fn parts(result: &Value) -> Vec<(Cow<'_, Value>, bool)> {
     const BLOCKS: usize = 64;
     let fields = result.as_object();
     let blocks = fields.and_then(|fields| fields.get("content")?.as_array());
