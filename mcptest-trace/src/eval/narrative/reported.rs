@@ -9,17 +9,21 @@ use crate::text::cut;
 use crate::trace::{ToolCall, ToolResult, each_scalar, snake, words_of_tool};
 
 use super::lexicon::{Lexicon, lower};
-use super::marks::Mark;
 use super::said::Said;
 
+mod counts;
+mod dry_run;
 mod parts;
 mod prose;
 mod table;
 
+use counts::{does, nothing_changed, participle};
+use dry_run::{of_args, of_fields, of_text};
 pub(super) use parts::parts;
-use prose::{SHORT, begins_as_error, no_rows, sounds};
+use parts::plain;
+use prose::{SHORT, begins_as_error, fields_of, no_rows, sounds};
 use table::{
-    DRY_RUN, OF_DRY_RUN, Of, REFUSALS, ROWS, STATUS, SUCCESS, UNCHANGED, WORDS, WORKED, is_refusal,
+    Of, REFUSALS, ROWS, STATUS, SUCCESS, UNCHANGED, WORDS, WORKED, is_failure, is_refusal,
     is_something, is_yes, word_of,
 };
 
@@ -77,7 +81,7 @@ pub(in crate::eval) fn failed(call: &ToolCall, result: &ToolResult) -> bool {
 
 /// [`reported`], where it is known what the name of the tool says and whether it changes something.
 pub(super) fn reported_by(said: &Said, writes: bool, args: &Value, result: &Value) -> Reported {
-    if writes && let Some(dry) = flag(args, DRY_RUN) {
+    if writes && let Some(dry) = of_args(args) {
         return Reported::Failed(format!("called with {dry}"));
     }
     let reader = Reader { writes, said, args };
@@ -92,13 +96,6 @@ pub(super) fn undone(result: &Value) -> BTreeSet<&'static str> {
         undone.extend(fields.filter_map(|(key, value)| not_done(key, value)));
     }
     undone
-}
-
-/// The flag of these that is set, as it is written.
-fn flag(value: &Value, keys: &[&str]) -> Option<String> {
-    let mut fields = value.as_object().into_iter().flatten();
-    let set = fields.find(|(key, value)| keys.contains(&&*snake(key)) && is_yes(value));
-    set.map(|(key, value)| shown(key, value))
 }
 
 /// Reads a result of a tool.
@@ -191,6 +188,14 @@ impl Reader<'_> {
         if let Some(code) = refusal_code(fields).filter(|_| !self.is_told(&fields["code"])) {
             return Reported::Failed(code);
         }
+        let own_status = |(key, value): &(&String, &Value)| {
+            self.is_own_status(key) && is_failure(value) && !self.is_own_act(value)
+        };
+        if self.writes
+            && let Some((key, value)) = fields.iter().find(own_status)
+        {
+            return Reported::Failed(shown(key, value));
+        }
         if self.writes {
             let undone = fields.iter().find(|(key, value)| self.undone(key, value));
             // *created: true, published: false*
@@ -210,11 +215,8 @@ impl Reader<'_> {
             if let Some((key, value)) = refused.filter(|_| !worked && is_bare(fields)) {
                 return Reported::Failed(shown(key, value));
             }
-            let dry = fields
-                .iter()
-                .find(|(key, value)| OF_DRY_RUN.contains(&&*snake(key)) && is_yes(value));
-            if let Some((key, value)) = dry {
-                return Reported::Failed(shown(key, value));
+            if let Some(dry) = of_fields(fields) {
+                return Reported::Failed(dry);
             }
             if let Some(none) = nothing_changed(self.said, fields) {
                 return if worked {
@@ -244,6 +246,10 @@ impl Reader<'_> {
             .iter()
             .filter(|(key, _)| WORDS.contains(&&*snake(key)));
         let mut told = told.filter_map(|(_, value)| value.as_str());
+        let none = |text| no_rows(self.said, text);
+        if let Some(none) = told.clone().filter(|_| self.writes).find_map(none) {
+            return Reported::Failed(none);
+        }
         if let Some(begins) = told.clone().find_map(begins_as_error) {
             return Reported::Failed(begins);
         }
@@ -251,20 +257,47 @@ impl Reader<'_> {
         sounds.map_or(Reported::Nothing, Reported::Doubtful)
     }
 
-    /// Whether a key says that what the tool does was not done.
+    /// Whether a key says that what the tool does was not done: `sent: false`, `message_sent: false`; or that nothing
+    /// was changed.
     fn undone(&self, key: &str, value: &Value) -> bool {
-        not_done(key, value).is_some_and(|verb| self.said.words.iter().any(|word| word == verb))
+        let words = words_of_tool(key);
+        let of_tool = |word: &String| self.said.stems.contains(word);
+        let own = words
+            .split_last()
+            .filter(|(_, before)| before.iter().all(of_tool));
+        let last = own.map_or(key, |(last, _)| last.as_str());
+        let undone = not_done(key, value).or_else(|| not_done(last, value));
+        undone.is_some_and(|verb| {
+            matches!(&*snake(key), "changed" | "modified")
+                || self.said.words.iter().any(|word| word == verb)
+        })
+    }
+
+    /// Whether a key is the status of what the tool does: the `payment_status` of `pay_invoice`.
+    fn is_own_status(&self, key: &str) -> bool {
+        let words = words_of_tool(key);
+        let [of, status] = words.as_slice() else {
+            return false;
+        };
+        let act = Lexicon::get().word(of).and_then(|word| word.noun_of);
+        let own = act.is_some_and(|act| does(self.said, act)) || self.said.stems.contains(of);
+        own && STATUS.contains(&status.as_str())
     }
 
     /// Whether a status is what the tool is to bring about: `rejected`, by a tool that rejects, or one that is
     /// told to.
     fn is_own_act(&self, value: &Value) -> bool {
-        let word = value.as_str().map(snake);
-        let Some(verb) = word.and_then(|word| participle(&word)) else {
+        let word = value.as_str().map(snake).unwrap_or_default();
+        // *mark_failed*, *fail_task*
+        let named = |own: &String| *own == word || word.strip_suffix("ed") == Some(own);
+        if self.said.words.iter().any(named) {
+            return true;
+        }
+        let Some(verb) = participle(&word) else {
             return false;
         };
         let told = |arg: &Value| arg.as_str().is_some_and(|arg| *lower(arg) == *verb);
-        self.said.verbs.contains(verb)
+        does(self.said, verb)
             || self
                 .args
                 .as_object()
@@ -276,8 +309,9 @@ impl Reader<'_> {
         let mut told = false;
         each_scalar(self.args, &mut |arg| {
             let alike = arg.as_str().zip(value.as_str());
-            told |=
-                arg == value || alike.is_some_and(|(arg, value)| arg.eq_ignore_ascii_case(value));
+            told |= arg == value
+                || plain(arg).as_ref() == Some(value)
+                || alike.is_some_and(|(arg, value)| arg.eq_ignore_ascii_case(value));
         });
         told && !value.is_boolean() && !value.is_null()
     }
@@ -294,6 +328,16 @@ impl Reader<'_> {
             && let Some(none) = no_rows(self.said, text)
         {
             return Reported::Failed(none);
+        }
+        if self.writes
+            && let Some(dry) = of_text(text)
+        {
+            return Reported::Failed(dry);
+        }
+        if let Some(fields) = fields_of(text)
+            && let failed @ Reported::Failed(_) = self.fields(&fields)
+        {
+            return failed;
         }
         let short = text.chars().nth(SHORT).is_none();
         let sounds = short.then(|| sounds(text)).flatten();
@@ -317,51 +361,17 @@ fn refusal_code(fields: &Map<String, Value>) -> Option<String> {
     let told = fields.keys().any(|key| WORDS.contains(&&*snake(key)));
     let code = fields
         .get("code")
-        .filter(|code| told && code.is_number() && is_refusal(code))?;
+        .filter(|code| (told || is_bare(fields)) && code.is_number() && is_refusal(code))?;
     Some(shown("code", code))
-}
-
-/// The counts of what was changed, where there are some and all of them are 0.
-fn nothing_changed(said: &Said, fields: &Map<String, Value>) -> Option<String> {
-    const COUNTS: [&str; 11] = [
-        "changes",
-        "count",
-        "documents",
-        "files",
-        "items",
-        "n",
-        "num",
-        "number",
-        "records",
-        "rows",
-        "total",
-    ];
-    let counts = |key: &str, changed: &dyn Fn(&str) -> bool| {
-        let words = words_of_tool(key);
-        let known = |word: &String| changed(word) || COUNTS.contains(&word.as_str());
-        words.iter().any(|word| changed(word)) && words.iter().all(known)
-    };
-    let numbers = |changed: &dyn Fn(&str) -> bool| {
-        let numbers = fields
-            .iter()
-            .filter(|(key, value)| value.is_number() && counts(key, changed));
-        numbers.collect::<Vec<_>>()
-    };
-    let is_zero = |(_, number): &(&String, &Value)| number.as_f64() == Some(0.0);
-    let any = numbers(&|word| changes(said, word) || participle(word).is_some());
-    let own = numbers(&|word| changes(said, word));
-    let (key, value) = own.first().filter(|_| any.iter().all(is_zero))?;
-    Some(shown(key, value))
-}
-
-/// Whether a word tells of what a tool changed: *affected*, or the participle of what it does.
-fn changes(said: &Said, word: &str) -> bool {
-    let own = || participle(word).is_some_and(|verb| said.verbs.contains(verb));
-    matches!(word, "affected" | "changed" | "modified") || own()
 }
 
 /// Whether an object is nothing but what is said of a call: no record stands beside it.
 fn is_bare(fields: &Map<String, Value>) -> bool {
+    fields.iter().all(|(key, value)| is_of_call(key, value))
+}
+
+/// Whether a field says something of a call.
+fn is_of_call(key: &str, value: &Value) -> bool {
     const BESIDE: [&str; 14] = [
         "code",
         "data",
@@ -378,27 +388,12 @@ fn is_bare(fields: &Map<String, Value>) -> bool {
         "trace_id",
         "type",
     ];
-    let of_call = |key: &str| {
-        let key = snake(key);
-        let mut rows = ROWS.iter();
-        BESIDE.contains(&&*key) || rows.any(|row| row.keys.contains(&&*key))
-    };
-    let empty = |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
-    fields
-        .iter()
-        .all(|(key, value)| of_call(key) || empty(value))
-}
-
-/// The verb of a change of which a word is the participle.
-fn participle(word: &str) -> Option<&'static str> {
-    let known = Lexicon::get().word(&lower(word))?;
-    let failed = matches!(
-        word,
-        "failed" | "skipped" | "matched" | "requested" | "checked"
-    );
-    known
-        .verb
-        .filter(|_| known.marks.has(Mark::Participle) && !failed)
+    let key = snake(key);
+    let mut rows = ROWS.iter();
+    BESIDE.contains(&&*key)
+        || rows.any(|row| row.keys.contains(&&*key))
+        || value.is_null()
+        || value.as_array().is_some_and(Vec::is_empty)
 }
 
 /// Characters of a result that are quoted.

@@ -1,7 +1,12 @@
 //! Texts that are results: how one says, or sounds as if, its call failed.
 
+use serde_json::{Map, Value};
+
+use super::super::lexicon::Lexicon;
 use super::super::said::Said;
-use super::{changes, quoted};
+use super::counts::{changes, does};
+use super::parts::plain;
+use super::quoted;
 
 /// Words of a text that sound as if a call had failed.
 pub(super) const SOUNDS: &[&str] = &[
@@ -51,6 +56,11 @@ pub(super) const BEGINS: &[&str] = &[
 
 /// What follows *Error* where it is no report of one: *Error handling was added*.
 pub(super) const NO_REPORT: &[&str] = &[
+    "0",
+    "count",
+    "fixed",
+    "none",
+    "zero",
     "alert",
     "alerts",
     "boundary",
@@ -92,8 +102,16 @@ pub(super) fn begins_as_error(text: &str) -> Option<String> {
     let next = next_ends.trim_matches(|c: char| !c.is_alphanumeric());
     let bare = first.trim_matches(|c: char| !c.is_alphanumeric());
     // *Error: …*, *[error] …*, *ValueError: …*, but not *Error handling was added*
-    let error = matches!(bare, "error" | "errors") && !(first == bare && NO_REPORT.contains(&next))
-        || first.ends_with("error:")
+    let counted = ["0", "none", "zero"].contains(&next);
+    let reported = first != bare && !counted || !NO_REPORT.contains(&next);
+    let error = matches!(bare, "error" | "errors") && reported
+        || first.starts_with("error(")
+        || first
+            .split('>')
+            .next()
+            .is_some_and(|tag| tag != first && tag.ends_with("error"))
+        || lower.starts_with("mcp error")
+        || first.ends_with("error:") && !counted
         || next_ends.ends_with("error:")
         || first.ends_with("exception:");
     let begins = BEGINS.iter().any(|begin| {
@@ -105,7 +123,26 @@ pub(super) fn begins_as_error(text: &str) -> Option<String> {
     (error || begins).then(|| quoted(text))
 }
 
-/// A text where it says that nothing was changed: *0 rows affected*, *Deleted 0 files*.
+/// The fields that a short text tells line by line: *success: false*, *Status: failed*.
+pub(super) fn fields_of(text: &str) -> Option<Map<String, Value>> {
+    const LINES: usize = 8;
+    const KEY: usize = 24;
+    if text.len() > SHORT || text.lines().count() > LINES {
+        return None;
+    }
+    let fields = text.lines().map(|line| {
+        let (key, value) = line.split_once(':')?;
+        let words = key
+            .chars()
+            .all(|c| c.is_alphanumeric() || " _-".contains(c));
+        let value = Value::from(value.trim());
+        let value = plain(&value).unwrap_or(value);
+        (words && key.len() < KEY).then(|| (key.trim().replace(' ', "_"), value))
+    });
+    fields.collect()
+}
+
+/// A text where it says that nothing was changed: *0 rows affected*, *Deleted 0 files*, *DELETE 0*, *No rows deleted*.
 pub(super) fn no_rows(said: &Said, text: &str) -> Option<String> {
     const FIRST: usize = 6;
     let words = text
@@ -115,21 +152,50 @@ pub(super) fn no_rows(said: &Said, text: &str) -> Option<String> {
         .clone()
         .filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
     let first: Vec<String> = words.take(FIRST).map(str::to_lowercase).collect();
-    let zero = first
-        .iter()
-        .position(|word| word == "0" || word == "zero")?;
     let changed = |at: Option<usize>| {
         let word = at.and_then(|at| first.get(at));
         word.is_some_and(|word| changes(said, word))
     };
-    let next = first.get(zero + 1).map_or("", String::as_str);
+    let command = |word: &str| {
+        let verb = Lexicon::get().word(word).and_then(|word| word.verb);
+        verb.is_some_and(|verb| does(said, verb))
+    };
+    match first.as_slice() {
+        [verb, zero] if zero == "0" && command(verb) => return Some(quoted(text)),
+        [none, rest @ ..] if matches!(none.as_str(), "nothing" | "no" | "none") => {
+            let things = |word: &str| ["changes", "items", "records", "rows"].contains(&word);
+            let thing = |word: &str| things(word) || said.shares(word);
+            let rest = match rest {
+                rest if none != "no" => Some(rest),
+                [noun, rest @ ..] if thing(noun) => Some(rest),
+                _ => None,
+            };
+            let be =
+                |word: &&String| matches!(word.as_str(), "was" | "were" | "has" | "have" | "been");
+            let next = rest.and_then(|rest| rest.iter().find(|word| !be(word)));
+            let made =
+                |word: &String| word == "made" && first.get(1).is_some_and(|it| it == "changes");
+            return next
+                .filter(|word| changes(said, word) || made(word))
+                .map(|_| quoted(text));
+        }
+        _ => {}
+    }
+    let zero = first
+        .iter()
+        .position(|word| word == "0" || word == "zero")?;
+    let word = |at: Option<usize>| at.and_then(|at| first.get(at)).map_or("", String::as_str);
     let of_change =
         changed(Some(zero + 1)) || changed(Some(zero + 2)) || changed(zero.checked_sub(1));
-    let others = [
-        "error", "errors", "failed", "failures", "skipped", "warnings",
-    ]
-    .contains(&next);
-    (of_change && !others && numbers.into_iter().all(|number| number == "0")).then(|| quoted(text))
+    let other = |word: &str| {
+        let others = [
+            "error", "errors", "failed", "failures", "skipped", "warnings",
+        ];
+        others.contains(&word)
+    };
+    let others = other(word(Some(zero + 1))) || other(word(zero.checked_sub(1)));
+    let none = |number: &str| number.bytes().all(|digit| digit == b'0');
+    (of_change && !others && numbers.into_iter().all(none)).then(|| quoted(text))
 }
 
 /// How a text sounds as if the call had failed.

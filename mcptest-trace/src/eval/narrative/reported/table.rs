@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::trace::snake;
 
 use super::super::lexicon::lower;
+use super::prose::begins_as_error;
 
 /// Of which tools a key says whether the call worked.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -54,7 +55,11 @@ pub(super) const ROWS: &[Row] = &[
             "error_msg",
             "error_type",
             "errmsg",
+            "error_description",
+            "error_details",
+            "error_reason",
             "failure_reason",
+            "fault",
         ],
         of: Of::Any,
         fails: is_something,
@@ -80,10 +85,29 @@ pub(super) const ROWS: &[Row] = &[
         of: Of::Writes,
         fails: is_failure,
     },
+    Row {
+        keys: &["outcome", "result", "status"],
+        of: Of::Writes,
+        fails: |value| *value == Value::Bool(false),
+    },
+    Row {
+        keys: &["kind", "type"],
+        of: Of::Writes,
+        fails: |value| word_of(value, &["error", "exception", "failure"]),
+    },
 ];
 
 /// Keys that say whether the call worked.
-pub(super) const SUCCESS: &[&str] = &["success", "succeeded", "successful", "is_success", "ok"];
+pub(super) const SUCCESS: &[&str] = &[
+    "is_ok",
+    "is_success",
+    "is_successful",
+    "ok",
+    "succeeded",
+    "success",
+    "successful",
+    "was_successful",
+];
 
 /// Keys of how the call ended.
 pub(super) const STATUS: &[&str] = &[
@@ -105,6 +129,7 @@ pub(super) const FAILURES: &[&str] = &[
     "failure",
     "timed_out",
     "timeout",
+    "unsuccessful",
 ];
 
 /// Words of a status that say so where no record stands beside them, whose state they would be.
@@ -120,7 +145,14 @@ pub(super) const REFUSALS: &[&str] = &[
 ];
 
 /// Keys of results that say that nothing was changed.
-pub(super) const OF_DRY_RUN: &[&str] = &["dry_run", "dryrun", "is_dry_run", "validate_only"];
+pub(super) const OF_DRY_RUN: &[&str] = &[
+    "dry_run",
+    "dryrun",
+    "is_dry_run",
+    "is_simulation",
+    "simulated",
+    "validate_only",
+];
 
 /// Words of a status by which nothing may have been changed.
 pub(super) const UNCHANGED: &[&str] = &[
@@ -204,7 +236,7 @@ pub(super) fn is_something(value: &Value) -> bool {
         Value::Bool(set) => *set,
         Value::Number(number) => number.as_f64() != Some(0.0),
         Value::String(text) => !NOTHING.contains(&&*lower(text.trim().trim_end_matches('.'))),
-        Value::Array(items) => !items.is_empty(),
+        Value::Array(items) => items.iter().any(is_something),
         // `{ code: 0, message: "OK" }`
         Value::Object(fields) => match fields.get("code") {
             Some(code) => is_something(code),
@@ -221,9 +253,20 @@ pub(super) fn is_refusal(value: &Value) -> bool {
 }
 
 pub(super) fn is_failure(value: &Value) -> bool {
-    // *failed: insufficient funds*, *payment_failed*
+    // `status: { code: 402 }`
+    if let Some(code) = value.get("code") {
+        return is_failure(code);
+    }
+    // *failed: insufficient funds*, *failed (locked)*, *payment_failed*, *402 Payment Required*
     let text = value.as_str().unwrap_or_default();
-    let head = text.split([':', ',', ';']).next().unwrap_or_default();
+    let head = text.split([':', ',', ';', '(']).next().unwrap_or_default();
+    let mut words = text.split_whitespace();
+    let code = words
+        .find(|word| !word.eq_ignore_ascii_case("http"))
+        .map(Value::from);
+    if code.is_some_and(|code| is_refusal(&code)) || begins_as_error(text).is_some() {
+        return true;
+    }
     let word = snake(&lower(head.trim())).into_owned();
     let last = word.rsplit('_').next().unwrap_or_default();
     let short = word.contains('_') && word.len() < 40 && !head.contains(' ');

@@ -296,3 +296,133 @@ fn what_says_so_is_quoted() {
     assert_eq!(by(json!("Error: no\nfunds")), "\"Error: no\"");
     assert!(by(json!({ "error": "x".repeat(500) })).chars().count() < 100);
 }
+
+#[test]
+fn however_it_is_spelt() {
+    for (tool, result) in [
+        (
+            "pay_invoice",
+            json!([{ "type": "text", "text": "{\"success\": false}" }]),
+        ),
+        ("pay_invoice", json!({ "content": "{\"success\": false}" })),
+        ("pay_invoice", json!("```json\n{\"success\": false}\n```")),
+        ("pay_invoice", json!("{'success': False, 'error': None}")),
+        ("pay_invoice", json!("Result: {\"success\": false}")),
+        (
+            "pay_invoice",
+            json!({ "content": { "type": "text", "text": "Error: x" } }),
+        ),
+        ("pay_invoice", json!({ "content": ["Error: x"] })),
+        ("pay_invoice", json!({ "paid": "false" })),
+        ("send_message", json!({ "message_sent": false })),
+        ("delete_row", json!({ "affected_rows": "0" })),
+        ("delete_row", json!({ "rowCount": 0 })),
+        ("delete_row", json!({ "changes": 0 })),
+        ("delete_row", json!({ "removed": 0 })),
+        ("delete_row", json!({ "updated_count": 0 })),
+        ("delete_row", json!({ "deleted": [] })),
+        ("update_row", json!({ "changed": false })),
+        ("update_row", json!({ "modified": false })),
+        ("delete_row", json!({ "message": "0 rows affected" })),
+        ("delete_row", json!("Query OK, 0 rows affected (0.00 sec)")),
+        ("delete_row", json!("DELETE 0")),
+        ("update_row", json!("UPDATE 0")),
+        ("delete_row", json!("No rows deleted")),
+        ("delete_row", json!("Nothing was deleted.")),
+        ("update_row", json!("No changes were made.")),
+        ("pay_invoice", json!({ "status": "402" })),
+        ("pay_invoice", json!({ "status": "402 Payment Required" })),
+        ("pay_invoice", json!({ "code": 403 })),
+        ("pay_invoice", json!({ "code": "404" })),
+        ("pay_invoice", json!({ "status": { "code": 402 } })),
+        ("pay_invoice", json!({ "status": false })),
+        ("pay_invoice", json!({ "status": "failed (locked)" })),
+        ("pay_invoice", json!({ "status": "Failed to pay" })),
+        ("pay_invoice", json!({ "status": "unsuccessful" })),
+        ("pay_invoice", json!({ "payment_status": "failed" })),
+        ("pay_invoice", json!({ "result": false })),
+        ("pay_invoice", json!({ "isSuccessful": false })),
+        ("pay_invoice", json!({ "success": "0" })),
+        ("pay_invoice", json!({ "results": [{ "success": false }] })),
+        (
+            "pay_invoice",
+            json!({ "data": { "payInvoice": { "success": false } } }),
+        ),
+        ("pay_invoice", json!({ "exit_code": "1" })),
+        ("pay_invoice", json!("success: false")),
+        ("pay_invoice", json!("status: failed")),
+        ("pay_invoice", json!("Status code: 500")),
+        ("pay_invoice", json!({ "simulated": true })),
+        ("delete_row", json!({ "would_delete": 1 })),
+        ("delete_row", json!("DRY RUN: a")),
+        ("delete_row", json!("Would delete a")),
+        ("pay_invoice", json!({ "type": "error" })),
+        ("pay_invoice", json!({ "error_description": "x" })),
+        ("pay_invoice", json!({ "errorDetails": "x" })),
+        ("pay_invoice", json!("<tool_use_error>x</tool_use_error>")),
+        ("pay_invoice", json!("MCP error -32602: x")),
+    ] {
+        assert!(failed(tool, result.clone()), "{tool}: {result}");
+    }
+    for args in [
+        json!({ "options": { "dry_run": true } }),
+        json!({ "mode": "dry_run" }),
+        json!({ "flags": ["--dry-run"] }),
+        json!({ "args": "pods --dry-run=client" }),
+    ] {
+        let reported = reported("delete_logs", &args, &json!({ "ok": true }));
+        assert!(matches!(reported, Reported::Failed(_)), "{args}");
+    }
+}
+
+#[test]
+fn what_is_spelt_like_a_failure_is_none() {
+    for (tool, args, result) in [
+        ("mark_failed", json!({}), json!({ "status": "failed" })),
+        ("cancel_job", json!({}), json!({ "status": "aborted" })),
+        ("pay_invoice", json!({}), json!("Errors: 0")),
+        ("pay_invoice", json!({}), json!("Errors: none")),
+        ("pay_invoice", json!({}), json!({ "errors": [null] })),
+        (
+            "deploy_app",
+            json!({}),
+            json!("Build finished. Errors: 0. Deployed."),
+        ),
+        (
+            "create_order",
+            json!({}),
+            json!({ "id": 3, "payment_status": "failed" }),
+        ),
+        (
+            "create_log",
+            json!({ "type": "error" }),
+            json!({ "id": 3, "type": "error" }),
+        ),
+        ("delete_rows", json!({}), json!("404 rows deleted")),
+        ("create_todo", json!({}), json!({ "id": 3, "done": false })),
+        (
+            "delete_rows",
+            json!({ "dry_run": "false" }),
+            json!({ "deleted": 3 }),
+        ),
+        (
+            "kubectl_apply",
+            json!({ "args": "--dry-run=none" }),
+            json!("applied"),
+        ),
+        (
+            "add_note",
+            json!({ "text": "Do a dry run first" }),
+            json!({ "id": 3 }),
+        ),
+        ("add_label", json!({}), json!({ "labels": [], "id": 3 })),
+        (
+            "update_user",
+            json!({}),
+            json!({ "user_id": "007", "code": "402" }),
+        ),
+    ] {
+        let reported = reported(tool, &args, &result);
+        assert_eq!(reported, Reported::Nothing, "{tool} {args}: {result}");
+    }
+}
