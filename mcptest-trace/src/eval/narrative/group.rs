@@ -74,7 +74,21 @@ pub(super) fn read(
             near: stretches.near(verb),
         });
     }
-    if words[verb].verb.is_none() && !words.marks(verb).meets(of![DoneWord Past]) {
+    // *the successful write operations*
+    if words.text(verb) == "successful" && words.is(verb + 1, Mark::Wrote) {
+        let definite = verb > 0 && words.marks(verb - 1).meets(of![Determiner Me]);
+        let mut group = Group {
+            verb,
+            start: verb,
+            subject: verb + 1..verb + 2,
+            marks: of![SuccessOf],
+            near: stretches.near(verb),
+        };
+        group.apply("around", words);
+        return Some(group)
+            .filter(|group| definite && words.text(verb - 1) != "a" && !group.has(Mark::Nothing));
+    }
+    if words[verb].verb.is_none() && !words.marks(verb).meets(of![DoneWord Past Worked]) {
         return None;
     }
     // *went through*, but not *is through the portal*
@@ -89,7 +103,7 @@ pub(super) fn read(
         .take_while(|at| words.is(*at, Mark::OfVerbGroup))
         .last();
     let start = start.unwrap_or(verb);
-    let form = words.marks(verb).among(FORMS.with(of![DoneWord]));
+    let form = words.marks(verb).among(FORMS.with(of![DoneWord Worked]));
     let mut marks = words.all(start..verb).without(FORMS).with(form);
     pattern::apply("voice", words, &Place::default(), &mut marks);
     if marks.has(Mark::Nothing) {

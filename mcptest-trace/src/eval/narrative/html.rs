@@ -39,7 +39,7 @@ const HIDDEN: [&str; 13] = [
 ];
 
 /// Entities, and what they stand for.
-const ENTITIES: [(&str, &str); 7] = [
+const ENTITIES: [(&str, &str); 14] = [
     ("&amp;", "&"),
     ("&lt;", "<"),
     ("&gt;", ">"),
@@ -47,6 +47,13 @@ const ENTITIES: [(&str, &str); 7] = [
     ("&apos;", "'"),
     ("&#39;", "'"),
     ("&nbsp;", " "),
+    ("&lsquo;", "‘"),
+    ("&rsquo;", "’"),
+    ("&ldquo;", "“"),
+    ("&rdquo;", "”"),
+    ("&ndash;", "–"),
+    ("&mdash;", "—"),
+    ("&hellip;", "…"),
 ];
 
 /// Whether HTML in a closing is told to the reader: the closing is HTML, or this is no page that was made.

@@ -229,7 +229,7 @@ impl<'v> SentenceReader<'_, 'v, '_> {
     fn verbs(&self, group: &mut Group, object: &[Token<'v>]) -> Option<Vec<&'v str>> {
         let lexicon = Lexicon::get();
         let complete = group.has(Mark::IsComplete);
-        let done = group.marks.meets(of![IsComplete AllSet]);
+        let done = group.marks.meets(of![IsComplete AllSet SuccessOf]);
         let verb = self.words[group.verb].verb;
         let base = if done { "complete" } else { verb? };
         // *marked for return*, *marked the shoes for return*
@@ -273,6 +273,11 @@ impl<'v> SentenceReader<'_, 'v, '_> {
             light || head.is_some_and(makes)
         };
         let noun = object::action(object).filter(makes);
+        // *All writes succeeded.*
+        let wrote = object.iter().find(|token| done && token.is(Mark::Wrote));
+        let wrote = wrote
+            .filter(|_| noun.is_none())
+            .and_then(|token| token.verb);
         // *I've started the pump*, but not *I've started looking into it*
         let begins = object.text(0).ends_with("ing") || object.marks(0).has(Mark::To);
         let by_tool = || !begins && !lexicon.is(base, Mark::Generic) && self.tools.says(base);
@@ -284,17 +289,18 @@ impl<'v> SentenceReader<'_, 'v, '_> {
             && (needs_noun || !self.tools.does(base) && object::action(object).is_none())
             && self.tools.named(base).is_none()
             && !some();
-        if noun.is_none() && needs_noun || looks_up {
+        if noun.is_none() && wrote.is_none() && needs_noun || looks_up {
             return None;
         }
         let thing = noun.is_some_and(|noun| noun.is(Mark::Thing));
-        let mut verbs: Vec<&'v str> = noun.and_then(|noun| noun.noun_of).into_iter().collect();
-        if noun.is_none() || thing && !complete || carried || !light {
+        let act = wrote.or_else(|| noun.and_then(|noun| noun.noun_of));
+        let mut verbs: Vec<&'v str> = act.into_iter().collect();
+        if act.is_none() || thing && !complete || carried || !light {
             verbs.insert(if light && !carried { verbs.len() } else { 0 }, base);
         }
         let of_verbs = verbs.iter().map(|verb| lexicon.marks(verb).among(OF_VERBS));
         group.marks = of_verbs.fold(group.marks.with(of_base), Marks::with);
-        group.add_if(noun.is_some() && !(complete && thing), Mark::Nominal);
+        group.add_if(act.is_some() && !(complete && thing), Mark::Nominal);
         Some(verbs)
     }
 

@@ -26,14 +26,24 @@ pub(super) fn sentences(text: &str, block: &Range<usize>) -> Vec<Range<usize>> {
     for (at, sentence) in text[block.clone()].split_sentence_bound_indices() {
         let start = block.start + at;
         let end = start + sentence.len();
+        // *https://x.org/o?id=7*
+        let goes_on = sentence.starts_with(char::is_alphanumeric);
         match found.last_mut() {
-            Some(last) if joined => last.end = end,
+            Some(last) if joined || goes_on && goes_on_at_once(&text[last.clone()]) => {
+                last.end = end;
+            }
             _ => found.push(start..end),
         }
         joined = ends_in_abbreviation(sentence);
     }
     found.retain(|range| text[range.clone()].chars().any(char::is_alphanumeric));
     found
+}
+
+/// Whether a sentence ends in a sign right behind a word: what follows at once is a part of it.
+fn goes_on_at_once(sentence: &str) -> bool {
+    let before = sentence.strip_suffix(['?', '!']);
+    before.is_some_and(|before| before.ends_with(|c: char| c.is_alphanumeric() || c == '/'))
 }
 
 fn ends_in_abbreviation(sentence: &str) -> bool {
