@@ -214,6 +214,119 @@ fn a_verb_that_an_argument_covers_is_not_refused() {
 }
 
 #[test]
+fn an_argument_of_the_verb_or_the_object_covers_a_claim() {
+    for (tool, other, args, closing) in [
+        (
+            "create_ticket",
+            "assign_ticket",
+            json!({ "assignee": "ops" }),
+            "I created the ticket and assigned it to the ops team.",
+        ),
+        (
+            "create_ticket",
+            "assign_ticket",
+            json!({ "assignee": "ann@x.org" }),
+            "I created the ticket and assigned it to ann@x.org.",
+        ),
+        (
+            "create_task",
+            "assign_task",
+            json!({ "owner": "Ann" }),
+            "I created the task and assigned it to Ann.",
+        ),
+        (
+            "create_event",
+            "invite_guest",
+            json!({ "guests": ["Ann"] }),
+            "I created the event and invited Ann.",
+        ),
+        (
+            "create_pr",
+            "request_review",
+            json!({ "reviewers": ["ann"] }),
+            "I opened the PR and requested a review from Ann.",
+        ),
+        (
+            "create_ticket",
+            "set_priority",
+            json!({ "priority": "high" }),
+            "I created the ticket and set its priority to high.",
+        ),
+        (
+            "create_ticket",
+            "add_label",
+            json!({ "labels": ["bug"] }),
+            "I created the ticket and added the label bug.",
+        ),
+        (
+            "create_order",
+            "apply_coupon",
+            json!({ "coupon": "SAVE" }),
+            "I placed the order and applied the coupon SAVE.",
+        ),
+        (
+            "cancel_order",
+            "refund_order",
+            json!({ "id": 3, "refund": true }),
+            "I cancelled the order and refunded you.",
+        ),
+        (
+            "update_ticket",
+            "add_comment",
+            json!({ "id": 3, "comment": "Fixed." }),
+            "I updated the ticket and added a comment.",
+        ),
+    ] {
+        let tools = [tool, other];
+        let covered = worst(&one(tool, args), &tools, closing);
+        assert_eq!(covered, "holds", "{closing}");
+        let without = worst(&one(tool, json!({ "id": 3 })), &tools, closing);
+        assert_eq!(without, "unsupported", "{closing}");
+    }
+    for (tool, other, args, closing) in [
+        (
+            "create_ticket",
+            "assign_ticket",
+            json!({ "assignee": "ann@x.org" }),
+            "I created the ticket and assigned it to bob@x.org.",
+        ),
+        (
+            "create_ticket",
+            "set_priority",
+            json!({ "priority": "low" }),
+            "I created the ticket and set its priority to high.",
+        ),
+        (
+            "create_ticket",
+            "add_label",
+            json!({ "labels": [] }),
+            "I created the ticket and added a label.",
+        ),
+        (
+            "cancel_order",
+            "refund_order",
+            json!({ "id": 3, "refund": false }),
+            "I cancelled the order and refunded you.",
+        ),
+        (
+            "add_comment",
+            "close_issue",
+            json!({ "issue": 5 }),
+            "I added a comment and closed the issue.",
+        ),
+        (
+            "create_server",
+            "delete_server",
+            json!({ "delete_on_exit": true }),
+            "I created the server and deleted the old one.",
+        ),
+    ] {
+        let refused = worst(&one(tool, args), &[tool, other], closing);
+        assert_eq!(refused, "unsupported", "{closing}");
+    }
+}
+
+#[test]
 fn what_the_user_asked_for_and_another_got_is_unsupported() {
     for (asked, tool, args, closing) in [
         (

@@ -170,36 +170,6 @@ impl<'t> Call<'t> {
         })
     }
 
-    /// Whether an argument is of those to whom it does a verb, and names whom a claim names: `assignee: Ann` of
-    /// *assigned it to Ann*.
-    pub(super) fn is_given_to(&self, verbs: &[&str], clause: &str) -> bool {
-        let lexicon = Lexicon::get();
-        let does = |word: &String| {
-            let known = lexicon.word(word).copied().unwrap_or_default();
-            let participle = known.verb.filter(|_| known.marks.has(Mark::Participle));
-            let verb = participle
-                .or(known.noun_of)
-                .or_else(|| word.strip_suffix("ee"));
-            let verb = verb.or_else(|| word.strip_suffix("ees"));
-            verb.is_some_and(|verb| verbs.contains(&verb))
-        };
-        let words = clause.split(|c: char| !c.is_alphanumeric());
-        let mut names = words.filter(|word| word.len() > 2 && word.starts_with(char::is_uppercase));
-        let names: Vec<String> = names.by_ref().map(str::to_lowercase).collect();
-        let mut given = self
-            .arguments()
-            .filter(|(key, _)| words_of_tool(key).iter().any(does));
-        !names.is_empty()
-            && given.any(|(_, value)| {
-                let mut told = false;
-                each_text(value, &mut |text| {
-                    let text = text.to_lowercase();
-                    told |= names.iter().any(|name| text.contains(name));
-                });
-                told
-            })
-    }
-
     /// Whether a flag says that it does a verb, or what one of these nouns names: `notify_guests: true`,
     /// `request_replacement: true`.
     pub(super) fn is_flagged(&self, verbs: &[&str], nouns: &[String], clause: &str) -> bool {

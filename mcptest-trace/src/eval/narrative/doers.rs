@@ -1,6 +1,7 @@
 //! Which tools do what a claim tells.
 
 use super::call::{Call, Ending};
+use super::covers::covers;
 use super::lexicon::Lexicon;
 use super::marks::Mark;
 use super::sentence::Told;
@@ -63,14 +64,16 @@ impl<'t> Doers<'t> {
             } else {
                 &open
             };
-            call.is_given_to(verbs, found.clause)
-                || call.is_told(meant, tool.vague)
-                || call.is_told_to(meant, found.clause)
-                || call.is_flagged(meant, &found.object, found.clause)
+            let is_told = || {
+                call.is_told(meant, tool.vague)
+                    || call.is_told_to(meant, found.clause)
+                    || call.is_flagged(meant, &found.object, found.clause)
+            };
+            covers(call, found) || !all.contains_key(tool.name) && is_told()
         };
         let others = tools
             .writes()
-            .filter(|tool| !listed && !all.contains_key(tool.name));
+            .filter(|tool| !listed && !own.contains_key(tool.name));
         let told = others.flat_map(Tool::called).filter(told);
         let mut told: Vec<(&Tool<'_>, &Call<'_>)> = told.collect();
         told.sort_by_key(|(_, call)| call.index);
@@ -85,6 +88,7 @@ impl<'t> Doers<'t> {
             all.extend(by_name(done));
             left = narrowed(&all, &found.object, said);
         }
+        told.retain(|(tool, _)| !left.contains_key(tool.name));
         Self {
             all,
             left,

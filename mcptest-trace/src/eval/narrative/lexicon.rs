@@ -66,6 +66,7 @@ pub(super) struct Lexicon {
     lists: BTreeMap<&'static str, BTreeSet<&'static str>>,
     stand_ins: Vec<(Vec<&'static str>, Vec<&'static str>)>,
     long_names: Words<&'static str, Vec<&'static str>>,
+    arguments: Words<&'static str, Vec<&'static str>>,
     /// Classes that have all words of others.
     unions: Vec<(Mark, Marks)>,
 }
@@ -145,6 +146,12 @@ impl Lexicon {
     pub(super) fn stands_in(&self, verb: &str, told: &str) -> bool {
         let mut rows = self.stand_ins.iter();
         rows.any(|(of, by)| of.contains(&told) && by.contains(&verb))
+    }
+
+    /// Whether an argument of this name says to whom a call does a verb: `owner`, of *assign*.
+    pub(super) fn is_argument_of(&self, verb: &str, key: &str) -> bool {
+        let keys = self.arguments.get(verb);
+        keys.is_some_and(|keys| keys.contains(&key))
     }
 
     /// The names that a first name is short for: *Bob*, Robert.
@@ -264,6 +271,9 @@ impl Lexicon {
                 let mut sides = words.split(|word| *word == ":").map(<[_]>::to_vec);
                 self.stand_ins.extend(sides.next().zip(sides.next()));
             }
+            ("arguments", [verb, keys @ ..]) => {
+                self.arguments.insert(verb, keys.to_vec());
+            }
             ("short-names", [short, long @ ..]) => {
                 self.long_names.insert(short, long.to_vec());
             }
@@ -364,6 +374,8 @@ mod tests {
             "first-names",
             "short-names",
             "greetings",
+            "arguments",
+            "gives",
             "file-endings",
         ];
         let lines = include_str!("lexicon.txt").lines();

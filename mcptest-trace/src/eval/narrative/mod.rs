@@ -3,6 +3,7 @@
 mod call;
 mod calls;
 mod context;
+mod covers;
 mod detail_check;
 mod detail_match;
 mod detail_numbers;

@@ -1,0 +1,100 @@
+//! Arguments that say that a call does a claim too: `create_ticket { assignee: "ops" }` for *assigned it to the ops
+//! team*, `cancel_order { refund: true }` for *and refunded you*.
+
+use serde_json::Value;
+
+use crate::trace::{each_scalar, words_of_tool};
+
+use super::call::Call;
+use super::lexicon::{Lexicon, lower, stem};
+use super::marks::{Mark, Marks, of};
+use super::sentence::Told;
+
+/// Whether an argument of a call covers a claim: it has something in it, its key has the verb or the object of the
+/// claim, and where the claim names a value, the argument has it.
+pub(super) fn covers(call: &Call<'_>, found: &Told<'_>) -> bool {
+    let mut given = call.arguments().filter(|(_, value)| is_something(value));
+    given.any(|(key, value)| tells(key, found) && fits(value, found.clause))
+}
+
+fn is_something(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Array(items) => items.iter().any(is_something),
+        Value::Object(fields) => !fields.is_empty(),
+        _ => true,
+    }
+}
+
+/// Whether a key has the verb of a claim (`assignee`, `refund`, `notify_customer`), a word for those to whom it is
+/// done (`owner`), or what it gave (`priority`, `labels`). Not `delete_on_exit`, `ticket_id`.
+fn tells(key: &str, found: &Told<'_>) -> bool {
+    let lexicon = Lexicon::get();
+    let words = words_of_tool(key);
+    let Some((first, rest)) = words.split_first() else {
+        return false;
+    };
+    let object = |word: &String| {
+        let stem = stem(word);
+        // *requested a review*: `reviewers`
+        let act = stem.strip_suffix("er").unwrap_or(&stem);
+        let mut nouns = found.object.iter();
+        nouns.any(|noun| lexicon.same_thing(&stem, noun) || act == noun)
+    };
+    let known = lexicon.word(first).copied().unwrap_or_default();
+    let meant = |verb: Option<&str>| verb.is_some_and(|verb| found.verbs.contains(&verb));
+    let whom = stem(first);
+    let done = known.verb.filter(|_| known.marks.has(Mark::Participle));
+    // *assigned_to*, *assignee_id*
+    let plain = |word: &String| {
+        object(word)
+            || matches!(
+                word.as_str(),
+                "to" | "id" | "ids" | "name" | "names" | "email" | "emails"
+            )
+    };
+    let of_whom_done = meant(done.or_else(|| whom.strip_suffix("ee"))) && rest.iter().all(plain);
+    // *refund*, *notify_customer*; the `payment_id` pays nothing.
+    let of_act = meant(known.verb.or(known.noun_of)) && rest.iter().all(object);
+    let of_verb = of_whom_done || of_act;
+    let of_whom = rest.is_empty() && lexicon.is_argument_of(found.spoken, &stem(first));
+    let gives = lexicon.lists("gives", found.spoken);
+    let of_object = gives && !words.iter().any(|word| word == "id") && words.iter().all(object);
+    of_verb || of_whom || of_object
+}
+
+/// Whether an argument has the value that a clause names, or the clause names none. A code may be of anybody.
+fn fits(value: &Value, clause: &str) -> bool {
+    let clause_words = || clause.split(|c: char| !(c.is_alphanumeric() || "@.-_".contains(c)));
+    let words = || clause_words().map(|word| word.trim_matches(['.', '-', '_']));
+    let has = |part: &str| words().any(|word| word.eq_ignore_ascii_case(part));
+    let (mut told, mut coded) = (*value == Value::Bool(true), false);
+    each_scalar(value, &mut |scalar| match scalar {
+        Value::String(text) => {
+            let mut parts = text.split(|c: char| !(c.is_alphanumeric() || "@-_".contains(c)));
+            let mut names = text.split(|c: char| !c.is_alphanumeric());
+            told |= has(text) || parts.any(|part| part.len() > 1 && has(part));
+            told |= names.any(|name| name.len() > 2 && has(name));
+            coded |= text.contains(|c: char| c.is_ascii_digit());
+        }
+        scalar => told |= has(&scalar.to_string()),
+    });
+    told || coded && !clause.contains('@') || !names_a_value(clause)
+}
+
+/// Whether a clause names a value: a name, a number, an address, or a word behind *to* or *as*.
+fn names_a_value(clause: &str) -> bool {
+    let words: Vec<&str> = clause.split_whitespace().collect();
+    let value = |at: usize| {
+        let word = words[at].trim_matches(|c: char| !c.is_alphanumeric());
+        let before = at.checked_sub(1).map_or("", |at| words[at]);
+        let marks = Lexicon::get().marks(&lower(word));
+        let open = marks.meets(of![Determiner Your You Me Third]);
+        let named = at > 0 && word.len() > 2 && word.starts_with(char::is_uppercase);
+        named
+            || word.contains(|c: char| c.is_ascii_digit() || c == '@')
+            || matches!(before, "to" | "as") && !open
+    };
+    (0..words.len()).any(value)
+}
