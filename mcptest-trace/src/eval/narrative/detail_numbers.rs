@@ -86,9 +86,12 @@ fn joint(words: &[Token<'_>], at: usize) -> usize {
     match words.text(at) {
         "as" if words.text(at + 1) == "well" && words.text(at + 2) == "as" => 3,
         "and" | "," | ":" | "#" | "&" | "plus" | "also" => 1,
-        "number" | "numbers" | "no" | "nos" if is_digits(words.text(at + 1)) => 1,
+        "number" | "numbers" | "no" | "nos" | "through" | "thru" | "–"
+            if is_digits(words.text(at + 1)) =>
+        {
+            1
+        }
         "(" if is_item(words, at + 1) || words.text(at + 1) == "#" => 1,
-        "through" | "thru" | "–" if is_digits(words.text(at + 1)) => 1,
         _ => 0,
     }
 }

@@ -144,11 +144,10 @@ pub(super) fn identifies(call: &Call<'_>, key: &str, noun: Option<&str>) -> bool
     let said = call.said;
     // The id that a comment is added to is not the comment's.
     let makes = |verb: &&str| {
-        ["create", "add"]
-            .iter()
-            .any(|make| Lexicon::get().akin(verb, make))
+        let mut makes = ["create", "add"].iter();
+        makes.any(|make| Lexicon::get().akin(verb, make))
     };
-    if said.verbs.iter().any(|verb| makes(&verb)) {
+    if said.verbs.iter().any(makes) {
         return false;
     }
     let of_tool = noun.is_none_or(|noun| !said.has_object || said.shares(noun));

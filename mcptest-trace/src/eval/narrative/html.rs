@@ -65,6 +65,15 @@ pub(super) fn is_told(closing: &str, block: &str) -> bool {
     !page || closing.trim_start().starts_with('<')
 }
 
+/// Whether a tag within a line opens, or closes, an element whose text is not told: `<del>`, `</del>`.
+pub(super) fn hides(html: &str) -> Option<bool> {
+    let (name, _) = tag(html, 0)?;
+    let closes = name.starts_with('/');
+    let lower = name.trim_start_matches('/').to_ascii_lowercase();
+    let hides = HIDDEN.contains(&&*lower) && !html.ends_with("/>");
+    hides.then_some(!closes)
+}
+
 /// The parts of a block of HTML, in their order.
 pub(super) fn parts(block: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();

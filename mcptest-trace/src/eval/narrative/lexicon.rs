@@ -375,6 +375,8 @@ mod tests {
             "short-names",
             "greetings",
             "arguments",
+            "currency",
+            "sums",
             "gives",
             "file-endings",
         ];

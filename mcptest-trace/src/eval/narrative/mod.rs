@@ -7,6 +7,7 @@ mod covers;
 mod detail_check;
 mod detail_match;
 mod detail_numbers;
+mod detail_texts;
 mod detail_values;
 mod details;
 mod doers;

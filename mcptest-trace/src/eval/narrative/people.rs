@@ -39,10 +39,10 @@ pub(super) fn whose(
         })
     };
     let shown = |text: &&str| text.contains('<') && stands_whole(&fold(text), &name);
-    if addresses.iter().any(|text| shown(text))
+    if addresses.iter().any(shown)
         || bare().any(|address| may_be(&name, address))
         || calls.users_said().any(ties)
-        || calls.all().any(|call| looked_up(call, &name, bare()))
+        || calls.all().any(|call| looked_up(call, &name, &bare()))
         || done.iter().any(|call| greets(call, &name))
     {
         Whose::Theirs
@@ -98,7 +98,7 @@ fn may_be(name: &str, address: &str) -> bool {
 fn looked_up<'a>(
     call: &Call<'_>,
     name: &str,
-    addresses: impl Iterator<Item = &'a str> + Clone,
+    addresses: &(impl Iterator<Item = &'a str> + Clone),
 ) -> bool {
     let Some(result) = call.result.filter(|_| call.succeeded()) else {
         return false;
@@ -183,12 +183,11 @@ fn greets(call: &Call<'_>, name: &str) -> bool {
 /// A text in lower case, without accents.
 fn fold(text: &str) -> String {
     let plain = |c: char| match c {
-        'ø' => 'o',
         'ł' => 'l',
         'đ' | 'ð' => 'd',
         'ß' => 's',
         'æ' => 'a',
-        'œ' => 'o',
+        'ø' | 'œ' => 'o',
         'þ' => 't',
         'ı' => 'i',
         other => other,

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::context;
-use super::details::{self, Detail};
+use super::detail_texts;
+use super::details::Detail;
 use super::list::{self};
 use super::marks::{Mark, Marks, of};
 use super::scope::{self, Scopes};
@@ -109,7 +110,7 @@ pub(super) fn claims<'v>(
                 let named = entries.filter_map(|(_, sentences)| {
                     let (words, _) = sentences.first()?;
                     let tells = words.have(of![Participle Past Finite]);
-                    details::of_entry(words, text, noun.as_ref()).filter(|_| !tells)
+                    detail_texts::of_entry(words, text, noun.as_ref()).filter(|_| !tells)
                 });
                 let named: Vec<Detail> = named.collect();
                 if named.len() > 1 {

@@ -83,6 +83,8 @@ pub(super) struct Document {
     plain: bool,
     /// How many elements are open that are left out, that are items, that are bold.
     skipped: usize,
+    /// How many of those that are left out stand within a line: `<del>`.
+    hidden: usize,
     items: usize,
     strong: usize,
 }
@@ -125,7 +127,20 @@ impl Document {
                     self.skipped += 1;
                 }
                 Event::Start(tag) => self.enter(&tag),
-                Event::End(tag) => self.leave(tag, &range),
+                Event::End(tag) => {
+                    // What is left open hides no more than its paragraph.
+                    if matches!(tag, TagEnd::Paragraph | TagEnd::Item | TagEnd::Heading(_)) {
+                        self.skipped -= std::mem::take(&mut self.hidden).min(self.skipped);
+                    }
+                    self.leave(tag, &range);
+                }
+                Event::InlineHtml(tag) => match html::hides(&tag) {
+                    Some(true) => (self.skipped, self.hidden) = (self.skipped + 1, self.hidden + 1),
+                    Some(false) if self.hidden > 0 => {
+                        (self.skipped, self.hidden) = (self.skipped - 1, self.hidden - 1);
+                    }
+                    _ => {}
+                },
                 _ if self.skipped > 0 => {}
                 Event::Text(text) => self.write(&text, range.end.saturating_sub(text.len())),
                 Event::Code(text) => self.write(&text, range.start + 1),
