@@ -283,6 +283,10 @@ fn an_argument_of_the_verb_or_the_object_covers_a_claim() {
         let without = worst(&one(tool, json!({ "id": 3 })), &tools, closing);
         assert_eq!(without, "unsupported", "{closing}");
     }
+}
+
+#[test]
+fn an_argument_without_the_value_of_a_claim_covers_nothing() {
     for (tool, other, args, closing) in [
         (
             "create_ticket",
