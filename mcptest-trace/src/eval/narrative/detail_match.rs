@@ -30,7 +30,7 @@ pub(super) fn has(scalar: &Value, detail: &Detail) -> bool {
         }),
         Kind::Url => text.is_some_and(|text| {
             let (text, wanted) = (bare(text), bare(&detail.text));
-            stands_whole(text, wanted) || !text.is_empty() && wanted.starts_with(text)
+            stands_whole(&text, &wanted) || !text.is_empty() && wanted.starts_with(&text)
         }),
         Kind::Mail => text.is_some_and(|text| stands_whole(&lower(text), &lower(&detail.text))),
         Kind::Listed | Kind::Person => {
@@ -93,8 +93,9 @@ fn has_day(text: &str, wanted: &str) -> bool {
                 .is_some_and(|(one, other)| one.abs_diff(other) <= 1)
 }
 
-/// An address without its scheme and a slash at its end.
-fn bare(url: &str) -> &str {
+/// An address without its scheme, `www.` and a slash at its end.
+fn bare(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    rest.trim_end_matches('/')
+    let rest = lower(rest.trim_end_matches('/'));
+    rest.strip_prefix("www.").unwrap_or(&rest).to_owned()
 }

@@ -123,7 +123,8 @@ pub(super) fn texts(words: &[Token<'_>], text: &str, range: &Range<usize>) -> Ve
                 );
                 // *a refund of $50*, *a total of $50*
                 let of = before == "of" && Lexicon::get().lists("sums", &before_of);
-                let other = matches!(before, "from" | "of" | "less" | "minus" | "your");
+                let of_whole = matches!(before, "the" | "your") && before_of == "of";
+                let other = matches!(before, "from" | "of" | "less" | "minus" | "your") || of_whole;
                 (ends || goes_on) && (of || !other)
             }
             // *emailed bob@…*, *invited bob@…*, *shared it with bob@…*

@@ -154,7 +154,7 @@ impl Lexicon {
         keys.is_some_and(|keys| keys.contains(&key))
     }
 
-    /// The names that a first name is short for: *Bob*, Robert.
+    /// The names that a first name is short for, or that are short for it: *Bob*, *Robert*.
     pub(super) fn long_names(&self, name: &str) -> &[&'static str] {
         self.long_names.get(name).map_or(&[], Vec::as_slice)
     }
@@ -275,7 +275,10 @@ impl Lexicon {
                 self.arguments.insert(verb, keys.to_vec());
             }
             ("short-names", [short, long @ ..]) => {
-                self.long_names.insert(short, long.to_vec());
+                for long in long {
+                    self.long_names.entry(short).or_default().push(long);
+                    self.long_names.entry(long).or_default().push(short);
+                }
             }
             ("same-things", words) => {
                 self.same_things

@@ -330,7 +330,6 @@ pub(super) fn narrowed<'t>(tools: &Tools<'t>, object: &[String], verbs: &[&str])
     // *three course selection schemes* are no courses.
     let nouns = object.iter().rev().take(2).map(String::as_str);
     let nouns = nouns.filter(|noun| !verbs.contains(noun) && !any(noun));
-    let own_nouns = nouns.clone();
     let fit = nouns.map(|noun| {
         let does = |tool: &Tool<'_>| !whom || tool.says_any(|verb| verbs.contains(&verb));
         let mut fit = tools.clone();
@@ -338,14 +337,17 @@ pub(super) fn narrowed<'t>(tools: &Tools<'t>, object: &[String], verbs: &[&str])
         fit
     });
     let mut fit = fit.filter(|fit| !fit.is_empty());
+    let says = |tool: &Tool<'_>| tool.says_any(|verb| verbs.contains(&verb));
+    let first = fit.next().unwrap_or_else(|| tools.clone());
     // *added the label bug*: by `add_label`, not by `create_bug`.
-    let names = |tool: &Tool<'_>| own_nouns.clone().any(|noun| tool.said.shares(noun));
-    let mut own = tools.clone();
-    own.retain(|_, tool| tool.says_any(|verb| verbs.contains(&verb)) && names(tool));
-    if object.len() > 1 && !whom && !own.is_empty() {
-        return own;
+    let own = fit.find(|fit| fit.values().any(|tool| says(tool)));
+    match own {
+        Some(mut own) if !whom && !first.values().any(|tool| says(tool)) => {
+            own.retain(|_, tool| says(tool));
+            own
+        }
+        _ => first,
     }
-    fit.next().unwrap_or_else(|| tools.clone())
 }
 
 #[cfg(test)]
