@@ -8,10 +8,10 @@ use crate::trace::each_scalar;
 
 use super::call::Call;
 use super::calls::CallFacts;
+use super::detail::{Detail, Kind};
 use super::detail_match::{has, number};
 use super::detail_texts::amount;
 use super::detail_values::{identifying, is_amount_key, is_count_key, of_kind, paths};
-use super::details::{Detail, Kind};
 use super::lexicon::{Lexicon, lower, stem};
 use super::people::{Whose, whose};
 use super::reported::parts;

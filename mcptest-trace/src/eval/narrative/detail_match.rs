@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use super::super::whole::{has_number, stands_whole};
+use super::detail::{Detail, Kind};
 use super::detail_texts::amount;
-use super::details::{Detail, Kind, iso_day};
+use super::details::iso_day;
 use super::lexicon::lower;
 
 /// Whether a value has a detail, however it is spelt.

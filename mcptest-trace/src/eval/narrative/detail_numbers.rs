@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::details::{Detail, Kind};
+use super::detail::{Detail, Kind};
 use super::lexicon::{Lexicon, stem};
 use super::marks::{Mark, Marks, of};
 use super::token::{Token, TokenQueries};

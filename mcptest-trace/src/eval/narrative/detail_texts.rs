@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use super::detail::{Detail, Kind};
 use super::detail_numbers;
-use super::details::{Detail, Kind};
 use super::lexicon::{Lexicon, lower};
 use super::marks::Mark;
 use super::token::Token;

@@ -7,8 +7,9 @@ use serde_json::Value;
 use crate::trace::{each_scalar, words_of_tool};
 
 use super::call::Call;
+use super::detail::{Detail, Kind};
 use super::detail_match::number;
-use super::details::{Detail, Kind, iso_day};
+use super::details::iso_day;
 use super::lexicon::{Lexicon, lower, stem};
 use super::people;
 use super::sentence::Told;

@@ -3,54 +3,13 @@
 
 use std::ops::Range;
 
+use super::detail::{Detail, Kind};
 use super::detail_numbers::{numbers, with_list};
 use super::detail_texts::texts;
 use super::list::OBJECT;
 use super::marks::{Mark, Marks, of};
 use super::token::{Token, TokenQueries};
 use crate::eval::months;
-
-/// What a claim names, as it is spelt.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Detail {
-    pub(super) kind: Kind,
-    pub(super) text: String,
-    /// Whether others of its kind stand beside it in a list: *orders 7 and 8*.
-    pub(super) listed: bool,
-}
-
-/// What a detail is; it is compared with nothing else.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Kind {
-    /// A number after its noun, which is in the singular: *order 8*.
-    Numbered(String),
-    /// An identifier in a list.
-    Listed,
-    Mail,
-    Url,
-    /// A path to a file.
-    Path,
-    /// An amount of money.
-    Amount,
-    /// A day: *May 3*, *2024-05-03*.
-    Day,
-    /// How many: *2 units*.
-    Count,
-    /// The first number of what something was changed to: *to 5 Elm Street*.
-    NewNumber,
-    /// Somebody to whom something was sent, by one name: *to Bob*.
-    Person,
-}
-
-impl Kind {
-    /// Whether it names one of several things to which a claim is done.
-    pub(super) fn is_thing(&self) -> bool {
-        matches!(
-            self,
-            Self::Numbered(_) | Self::Listed | Self::Mail | Self::Path
-        )
-    }
-}
 
 /// Finds what a claim names in its object and in what follows its verb. `text` is the document's.
 pub(super) fn find(

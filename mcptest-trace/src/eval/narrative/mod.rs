@@ -4,6 +4,7 @@ mod call;
 mod calls;
 mod context;
 mod covers;
+mod detail;
 mod detail_check;
 mod detail_match;
 mod detail_numbers;

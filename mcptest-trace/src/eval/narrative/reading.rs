@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::context;
+use super::detail::Detail;
 use super::detail_texts;
-use super::details::Detail;
 use super::list::{self};
 use super::marks::{Mark, Marks, of};
 use super::scope::{self, Scopes};

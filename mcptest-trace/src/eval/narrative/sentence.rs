@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::context;
-use super::details::{self, Detail};
+use super::detail::Detail;
+use super::details;
 use super::group::{self, Group};
 use super::lexicon::{Lexicon, OF_VERB, stem};
 use super::list::OBJECT;
