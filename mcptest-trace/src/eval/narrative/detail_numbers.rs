@@ -18,6 +18,9 @@ fn is_item(words: &[Token<'_>], at: usize) -> bool {
 /// Whether a token is a plain number or a range of them, and no time, count or amount.
 fn is_number(words: &[Token<'_>], at: usize) -> bool {
     let text = words.text(at);
+    if !text.starts_with(|c: char| c.is_ascii_digit()) && !words.is(at, Mark::Determiner) {
+        return false;
+    }
     let plain = is_digits(text) || several(words, at).is_some() || is_word(words, at);
     let next = words.marks(at + 1);
     let again = at > 0 && follows_noun(words, at) && is_item_after(words, at + 1);

@@ -47,7 +47,7 @@ fn amount_at<'w>(words: &[&'w str], at: usize) -> Option<(&'w str, usize)> {
     match () {
         () if is_amount(this) => Some((this, if is_currency(next) && !open { 2 } else { 1 })),
         () if by_word => Some((this, 2)),
-        () if is_currency(this) && this.chars().all(char::is_uppercase) && plain(next) => {
+        () if plain(next) && this.chars().all(char::is_uppercase) && is_currency(this) => {
             Some((next, 2))
         }
         () => None,

@@ -166,12 +166,14 @@ fn subject(words: &[Token<'_>], end: usize) -> Range<usize> {
 /// shipped*.
 fn in_list(words: &[Token<'_>], comma: usize) -> bool {
     let item = |at: usize| words.marks(at).meets(of![Identifier Number]);
+    if !words.is(comma, Mark::Comma) || !item(comma + 1) && words.text(comma + 1) != "#" {
+        return false;
+    }
     let lists = |at: &usize| item(*at) || words.marks(*at).meets(JOINT) || words.text(*at) == "#";
     let back = (comma.saturating_sub(CLAUSE)..comma).rev();
     let first = back.take_while(lists).last();
     let noun = first.and_then(|first| first.checked_sub(1));
-    words.is(comma, Mark::Comma)
-        && noun.is_some_and(|noun| words.is(noun, Mark::Plural) && words.is(noun, Mark::Content))
+    noun.is_some_and(|noun| words.is(noun, Mark::Plural) && words.is(noun, Mark::Content))
         && item(comma + 1 + usize::from(words.text(comma + 1) == "#"))
 }
 

@@ -30,7 +30,7 @@ macro_rules! marks {
 marks! {
     // Classes of words: the sections of the lexicon say what each is.
     Light LightOnly Generic Creating Consequence Carrier Deal World Settles NeedsParticle Particle
-    NameOnly PassiveOnly Lands Remade Worked Wrote Work AnyObject Describes HandsOver Composes Modal DidWord Able To Been Being Be
+    NameOnly PassiveOnly Lands Remade Zero Worked Wrote Work AnyObject Describes HandsOver Composes Modal DidWord Able To Been Being Be
     BePresent BePast IsOrHas Have Had Ours You Your Me Third Determiner Preposition
     Conjunction Joins Relative Asks Adverb Negative Condition Wish Hypothetical Presupposed Report Announce
     Feeling Earlier LongUnit Date General Already Success Now Here GoAhead Requests

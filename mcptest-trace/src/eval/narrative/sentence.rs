@@ -170,9 +170,11 @@ impl<'v> SentenceReader<'_, 'v, '_> {
         }
         let does = |verb: &&str| self.tools.does(verb) || self.tools.named(verb).is_some();
         group.add_if(verbs.iter().any(does), Mark::ToolDoes);
-        let nouns = object::nouns(words);
-        let just = |verb: &&str| self.tools.does_just(verb, &nouns);
-        group.add_if(verbs.iter().any(just), Mark::OfTool);
+        if group.has(Mark::IsDone) {
+            let nouns = object::nouns(words);
+            let just = |verb: &&str| self.tools.does_just(verb, &nouns);
+            group.add_if(verbs.iter().any(just), Mark::OfTool);
+        }
         // Without a tool that writes, the code that the closing shows is what was changed.
         let shown = || self.document.code && ours && self.tools.only_read();
         let composed = group.has(Mark::Composes) && (object::of_answer(words) || shown());
