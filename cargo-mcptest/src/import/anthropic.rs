@@ -3,16 +3,17 @@
 //! Source: anthropic-sdk-python 0.121.0 (anthropics/anthropic-sdk-python@009b0353:src/anthropic/types;
 //! `beta/` for MCP blocks).
 
-use mcptest_trace::trace::canonical_json;
+use mcptest_trace::trace::value_json;
 use serde_json::{Value, json};
 
 use super::blocks::{BLOCKS, read_blocks, read_user};
 use super::content::text_of;
+use super::essence::{calls, given_to, told};
 use super::event::{Event, ForeignRun, Leading, Stop};
 use super::format::{self, Format, Gathered, Joins, Runs, has_block};
 use super::input::{Input, Record, RecordPlace};
-use super::joining::{Joiner, states};
-use super::json::{count, given, identifier, list, named, number, role, text, word};
+use super::joining::{ChainLink, Joiner, states};
+use super::json::{count, given, identifier, list, named, number, role, text, without, word};
 use super::mapping::Mapping;
 use super::openai::{
     ChatOptions, calls_of, lose_message, offered_tools, read_record, tokens, tool_answer,
@@ -49,10 +50,10 @@ impl Format for Anthropic {
         Ok(())
     }
 
-    fn read(&self, Gathered { records, .. }: &Gathered<'_, '_>, mapping: &Mapping) -> Runs {
+    fn read(&self, gathered: &Gathered<'_, '_>, mapping: &Mapping) -> Runs {
         let mut run = ForeignRun::default();
         let mut seen = 0;
-        for record in *records {
+        for record in gathered.records {
             let value = &record.value;
             if let Some((request, response)) = logged(value) {
                 seen = read_call(request, response, seen, &mut run);
@@ -66,7 +67,8 @@ impl Format for Anthropic {
                 return Err(format::lacks_request());
             }
         }
-        if let Some(last) = records.last() {
+        gathered.name_branch(&mut run);
+        if let Some(last) = gathered.records.last() {
             verdict::read(&last.value, mapping, &mut run);
         }
         Ok(vec![run])
@@ -90,33 +92,46 @@ fn logged(record: &Value) -> Option<(&Value, &Value)> {
     format::logged(record).filter(|(request, _)| request["messages"].is_array())
 }
 
-/// What makes a message the same message: its role, its text, its calls and its results. Clients send an
-/// answer back without the rest of it.
+/// What makes a message the same message: its role, its text, its calls and its results, all by value. Clients send an
+/// answer back without the rest of it, and may join its texts.
 fn essence(message: &Value) -> String {
-    let kind = |block: &Value| text(block, "type").unwrap_or("text").to_owned();
-    let is_thought = |block: &&Value| !kind(block).ends_with("thinking");
-    let block = |block: &Value| {
-        let keys = ["text", "id", "name", "input", "tool_use_id", "content"];
-        let members = keys.map(|key| given(block, key));
-        match members {
-            [Some(text), None, ..] => json!(text),
-            members if members.iter().all(Option::is_none) => {
-                let mut block = block.clone();
-                if let Some(map) = block.as_object_mut() {
-                    let marks = ["cache_control", "citations"];
-                    map.retain(|key, value| !marks.contains(&key.as_str()) && !value.is_null());
-                }
-                block
-            }
-            members => json!([kind(block), members]),
+    let mut blocks: Vec<Value> = Vec::new();
+    let mut text_so_far = String::new();
+    let mut add = |block: Option<Value>, said: &str| {
+        text_so_far.push_str(said);
+        if let Some(block) = block {
+            let said = std::mem::take(&mut text_so_far);
+            let said = Some(said.trim_end()).filter(|said| !said.is_empty());
+            blocks.extend(said.map(Value::from));
+            blocks.push(block);
         }
     };
-    let content = match message.get("content") {
-        Some(Value::String(text)) => json!([text]),
-        Some(Value::Array(blocks)) => blocks.iter().filter(is_thought).map(block).collect(),
-        other => json!(other),
-    };
-    canonical_json(&json!([text(message, "role"), content]))
+    match message.get("content") {
+        Some(Value::Array(content)) => {
+            for block in content {
+                match text(block, "type").unwrap_or("text") {
+                    "text" => add(None, &text_of(Some(block))),
+                    kind if kind.ends_with("thinking") => {}
+                    kind => add(Some(block_essence(kind, block)), ""),
+                }
+            }
+        }
+        content => add(None, &text_of(content)),
+    }
+    add(Some(calls(message).into()), "");
+    value_json(&json!([role(message), blocks]))
+}
+
+fn block_essence(kind: &str, block: &Value) -> Value {
+    let id = |key: &str| identifier(block, key);
+    if kind.ends_with("tool_use") {
+        let args = given_to(block.get("input"));
+        return json!([kind, id("id"), block["name"], args]);
+    }
+    if kind.ends_with("tool_result") {
+        return json!([kind, id("tool_use_id"), told(given(block, "content"))]);
+    }
+    without(block, &["cache_control", "citations"])
 }
 
 /// A request that begins with another one and its response continues it.
@@ -124,7 +139,13 @@ fn join(request: &Value, response: &Value, part: RecordPlace, joiner: &mut Joine
     let messages = list(request, "messages").iter();
     let (mut before, state) = states("anthropic", messages.map(essence));
     before.reverse();
-    joiner.chained(part, &before, &[state.then(&essence(response))]);
+    let link = ChainLink {
+        before,
+        after: vec![state.then(&essence(response))],
+        asked: state.then(&value_json(&json!(given(request, "system")))),
+        is_failed: format::says_error(response),
+    };
+    joiner.chained(part, &link);
 }
 
 /// System prompt, model and tools of a request or of a record.
@@ -154,7 +175,7 @@ fn read_call(request: &Value, response: &Value, seen: usize, run: &mut ForeignRu
         read_message(message, run);
     }
     run.id = run.id.take().or_else(|| identifier(response, "id"));
-    if text(response, "type") == Some("error") || given(response, "error").is_some() {
+    if format::says_error(response) {
         run.stop = Some(Stop::Known("error"));
         return messages.len();
     }

@@ -10,6 +10,8 @@ use mcptest_trace::record::payload::payload;
 use mcptest_trace::trace::canonical_json;
 use serde_json::{Value, json};
 
+pub(super) use result::args as arguments;
+
 use super::blob;
 use super::distinct::Distinct;
 use super::event::{Answer, Call, CallTokens, Event, ForeignRun, Lost};

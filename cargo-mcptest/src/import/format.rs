@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use mcptest_trace::trace::canonical_json;
 use serde_json::Value;
 
-use super::digest::Digest;
+use super::digest::{self, Digest};
 use super::event::{ForeignRun, Lost};
-use super::input::{Input, Record};
+use super::input::{Input, Record, RecordPlace};
 use super::joining::Joiner;
-use super::json::{given, list, text};
+use super::json::{given, identifier, list, text, truthy};
 use super::mapping::Mapping;
 
 /// A way in which runs are kept.
@@ -63,6 +63,24 @@ pub(super) type Runs = Result<Vec<ForeignRun>, Lost>;
 pub(super) struct Gathered<'r, 'i> {
     pub(super) records: &'r [Record<'i>],
     pub(super) keys: &'r [Digest],
+    /// The record with which the run leaves another run that begins with the same records.
+    pub(super) branch: Option<RecordPlace>,
+}
+
+impl Gathered<'_, '_> {
+    /// Gives a run that begins with the records of another run an identifier of its own.
+    pub(super) fn name_branch(&self, run: &mut ForeignRun) {
+        let is_branch = |record: &&Record<'_>| Some(record.part) == self.branch;
+        let (Some(first), Some(own)) = (self.records.first(), self.records.iter().find(is_branch))
+        else {
+            return;
+        };
+        let response = logged(&own.value).and_then(|(_, response)| identifier(response, "id"));
+        let own = response.unwrap_or_else(|| digest::identifier(&own.value));
+        let shared = run.id.take();
+        let shared = shared.unwrap_or_else(|| digest::identifier(&first.value));
+        run.id = Some(format!("{shared}/{own}"));
+    }
 }
 
 /// The messages of a record, wherever it keeps them.
@@ -78,11 +96,21 @@ pub(super) fn messages(value: &Value) -> Option<&[Value]> {
     value.get("messages")?.as_array().map(Vec::as_slice)
 }
 
-/// The request and the response that a record logs: `{request, response}`, or `{body, response.body}`.
+/// The request and the response that a record logs: `{request, response}`, or `{body, response.body}`. Of a call that
+/// got no response, the record itself says the `error`.
 pub(super) fn logged(record: &Value) -> Option<(&Value, &Value)> {
     let inner = |holder| given(holder, "body").unwrap_or(holder);
     let request = given(record, "request").or_else(|| given(record, "body"))?;
-    Some((inner(request), inner(given(record, "response")?)))
+    let response = given(record, "response").map(inner);
+    Some((
+        inner(request),
+        response.or_else(|| says_error(record).then_some(record))?,
+    ))
+}
+
+/// Whether a response says that the call failed.
+pub(super) fn says_error(response: &Value) -> bool {
+    given(response, "error").is_some_and(truthy) || text(response, "type") == Some("error")
 }
 
 /// What is no record of a run, as nothing in it says what was asked.

@@ -1,6 +1,6 @@
 //! Which records are one run.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::digest::Digest;
 use super::input::{Record, RecordPlace};
@@ -22,10 +22,40 @@ pub(super) struct Joiner {
     /// The run that a run became a part of.
     joined: HashMap<usize, usize>,
     keys: HashMap<Digest, usize>,
-    /// After which records a run is continued: the run, and how many records it had then.
-    tips: HashMap<Digest, (usize, usize)>,
+    /// The runs that a request may go on with, by what it repeats of them.
+    tips: HashMap<Digest, Tips>,
+    /// The runs that begin with the records of another run, and the record with which each leaves it.
+    branches: HashMap<usize, RecordPlace>,
+    /// The calls that failed and were not tried again so far, by what they asked.
+    failed: HashMap<Digest, (RecordPlace, Option<Digest>)>,
+    /// How many failed calls were tried again.
+    retried: usize,
     /// The logged calls that have an identifier.
     logged: HashSet<Digest>,
+}
+
+/// A run, and how many records it had.
+type Tip = (usize, usize);
+
+/// The runs that are in one state.
+#[derive(Debug, Default)]
+struct Tips {
+    /// Those that nothing continued yet, the oldest first. One may have gone on from another state.
+    open: VecDeque<Tip>,
+    /// The last one that was continued.
+    continued: Option<Tip>,
+}
+
+/// A logged call, as far as it says of which run it is.
+pub(super) struct ChainLink {
+    /// What its request repeats: states that runs may be in, the one with most of the talk first.
+    pub(super) before: Vec<Digest>,
+    /// The states that the run is in after it.
+    pub(super) after: Vec<Digest>,
+    /// All that was asked.
+    pub(super) asked: Digest,
+    /// Whether the call failed: nothing goes on with its answer.
+    pub(super) is_failed: bool,
 }
 
 impl Joiner {
@@ -85,51 +115,80 @@ impl Joiner {
         run
     }
 
-    /// A record that continues what ended with the first of some states that is known, or begins a
-    /// run. Returns whether it continues one.
-    pub(super) fn chained(
-        &mut self,
-        part: RecordPlace,
-        before: &[Digest],
-        after: &[Digest],
-    ) -> bool {
-        let found = before
-            .iter()
-            .find_map(|state| self.tips.get(state).copied());
-        let run = match found {
-            Some((run, length)) if self.runs[run].len() == length => {
-                self.runs[run].push(part);
-                run
-            }
-            // Something else continued it already: two runs with one beginning.
-            Some((run, length)) => {
-                let mut parts = self.runs[run][..length].to_vec();
-                parts.push(part);
-                self.runs.push(parts);
-                self.runs.len() - 1
-            }
-            None => {
-                self.runs.push(vec![part]);
-                self.runs.len() - 1
-            }
-        };
-        let length = self.runs[run].len();
-        for state in after {
-            self.tips.insert(*state, (run, length));
+    /// A logged call that continues the run whose talk its request repeats, or begins a run. A call that failed is
+    /// no part of a run if the same is asked again. Returns whether the call continues a run.
+    pub(super) fn chained(&mut self, part: RecordPlace, link: &ChainLink) -> bool {
+        self.retried += usize::from(self.failed.remove(&link.asked).is_some());
+        let mut before = link.before.iter().copied();
+        let found = before.find(|state| self.tips.contains_key(state));
+        if link.is_failed {
+            self.failed.insert(link.asked, (part, found));
+        } else {
+            self.go_on(part, found, &link.after);
         }
         found.is_some()
     }
 
+    /// How many failed calls are no part of a run, because the same was asked again.
+    pub(super) fn retried(&self) -> usize {
+        self.retried
+    }
+
+    /// Puts a record behind the oldest run in a state that nothing continued yet. If there is none, the record begins
+    /// a run, which has the beginning of a run that was in this state.
+    fn go_on(&mut self, part: RecordPlace, state: Option<Digest>, after: &[Digest]) {
+        let tip = state.and_then(|state| self.take_tip(state));
+        let run = match tip {
+            Some((run, length)) if self.runs[run].len() == length => run,
+            Some((run, length)) => {
+                let begin = self.runs[run][..length].to_vec();
+                self.branches.insert(self.runs.len(), part);
+                self.runs.push(begin);
+                self.runs.len() - 1
+            }
+            None => {
+                self.runs.push(Vec::new());
+                self.runs.len() - 1
+            }
+        };
+        self.runs[run].push(part);
+        let tip = (run, self.runs[run].len());
+        for state in after {
+            self.tips.entry(*state).or_default().open.push_back(tip);
+        }
+    }
+
+    /// The oldest run in a state that nothing continued yet, else the last one.
+    fn take_tip(&mut self, state: Digest) -> Option<Tip> {
+        let tips = self.tips.get_mut(&state)?;
+        while let Some(tip) = tips.open.pop_front() {
+            tips.continued = Some(tip);
+            if self.runs[tip.0].len() == tip.1 {
+                break;
+            }
+        }
+        tips.continued
+    }
+
     /// The runs in the order of their first records.
     pub(super) fn finish(mut self) -> Vec<Joined> {
+        // Nobody tried these again: their runs end with them.
+        let mut failed: Vec<(RecordPlace, Option<Digest>)> =
+            std::mem::take(&mut self.failed).into_values().collect();
+        failed.sort_unstable();
+        for (part, state) in failed {
+            self.go_on(part, state, &[]);
+        }
         let keys = std::mem::take(&mut self.keys).into_iter();
         let keys: Vec<(Digest, usize)> = keys.map(|(key, run)| (key, self.whole(run))).collect();
         let mut runs: Vec<Joined> = self
             .runs
             .into_iter()
-            .map(|parts| Joined {
+            .enumerate()
+            .map(|(run, parts)| Joined {
                 parts,
                 keys: Vec::new(),
+                branch: self.branches.get(&run).copied(),
             })
             .collect();
         for (key, run) in keys {
@@ -151,4 +210,6 @@ impl Joiner {
 pub(super) struct Joined {
     pub(super) parts: Vec<RecordPlace>,
     pub(super) keys: Vec<Digest>,
+    /// The record with which the run leaves another run that begins with the same records.
+    pub(super) branch: Option<RecordPlace>,
 }

@@ -4,7 +4,7 @@
 //!
 //! - `input`: where the records of a file lie, and a record at a time;
 //! - `format`: which format a file has; one file a format reads its records into an `event::ForeignRun`;
-//! - `joining`: which records are one run; `reading`: the runs of some records, mapped, in both passes;
+//! - `joining`, `essence`: which records are one run; `reading`: the runs of some records, mapped, in both passes;
 //! - `shared`: records that are of several runs;
 //! - `nesting`, `waiting`, `distinct`: what several formats look things up in;
 //! - `cassette`: the one place that makes a recording of a run; `scores`: what judges thought of it;
@@ -23,6 +23,7 @@ mod command;
 mod digest;
 mod distinct;
 mod entries;
+mod essence;
 mod event;
 mod forks;
 mod format;

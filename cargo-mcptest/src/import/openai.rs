@@ -56,8 +56,12 @@ impl Format for OpenAi {
         Ok(())
     }
 
-    fn read(&self, Gathered { records, .. }: &Gathered<'_, '_>, mapping: &Mapping) -> Runs {
-        let values: Vec<&Value> = records.iter().map(|record| &record.value).collect();
+    fn read(&self, gathered: &Gathered<'_, '_>, mapping: &Mapping) -> Runs {
+        let values: Vec<&Value> = gathered
+            .records
+            .iter()
+            .map(|record| &record.value)
+            .collect();
         let lines: Option<Vec<log::LoggedCall<'_>>> = values
             .iter()
             .map(|value| log::LoggedCall::of(value))
@@ -67,6 +71,7 @@ impl Format for OpenAi {
             (None, [record]) => kept(record)?,
             _ => return Err(Lost::no_run("logged calls and lists of messages are mixed")),
         };
+        gathered.name_branch(&mut run);
         if let Some(last) = values.last() {
             verdict::read(last, mapping, &mut run);
         }

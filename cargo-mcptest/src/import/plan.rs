@@ -94,7 +94,8 @@ pub(super) fn asked(run: &Value, redactor: &Redactor) -> Digest {
 /// Whether an identifier is that of another run whose records are the same as those of an earlier one.
 pub(super) fn is_twin(id: &str) -> bool {
     let of_records = id.strip_prefix("sha256:");
-    of_records.is_some_and(|digest| digest.contains('-'))
+    let rest = of_records.and_then(|digest| digest.get(16..));
+    rest.is_some_and(|rest| rest.starts_with('-'))
 }
 
 /// The identifier of one of several runs whose records are the same.

@@ -80,6 +80,7 @@ impl Reading<'_> {
         let gathered = Gathered {
             records: &records,
             keys: &joined.keys,
+            branch: joined.branch,
         };
         let mapped = match kind.format().read(&gathered, self.mapping) {
             Ok(runs) => self.mapped(runs, &records),

@@ -6,6 +6,7 @@ mod anthropic;
 mod atif;
 mod bad_input;
 mod by_name;
+mod chains;
 mod claude_code;
 mod codex;
 mod console;

@@ -9,7 +9,7 @@ use crate::import::mapping::Mapping;
 
 /// Arguments: JSON in a text is the object that it is; nothing is the empty object. What was read otherwise
 /// than it is written is added to the changes.
-pub(super) fn args(args: Value, changes: &mut Vec<Change>) -> Value {
+pub(in crate::import) fn args(args: Value, changes: &mut Vec<Change>) -> Value {
     match args {
         Value::Null => json!({}),
         Value::String(text) if text.trim().is_empty() => json!({}),

@@ -1,17 +1,20 @@
 //! Logged calls: a request and its response a record. Requests repeat the talk so far, so that a
 //! record continues the one whose request and response its own request begins with.
 
-use mcptest_trace::trace::canonical_json;
+use mcptest_trace::trace::value_json;
 use serde_json::{Value, json};
 
 use super::{chat, responses, tokens};
 use crate::import::content::text_of;
 use crate::import::digest::Digest;
+use crate::import::essence::{calls, given_to, said, told};
 use crate::import::event::{ForeignRun, Lost, Stop};
 use crate::import::format;
 use crate::import::input::RecordPlace;
-use crate::import::joining::{Joiner, states};
-use crate::import::json::{count, given, identifier, list, member, named, number, text, word};
+use crate::import::joining::{ChainLink, Joiner, states};
+use crate::import::json::{
+    count, given, identifier, list, member, named, number, role, text, word,
+};
 use crate::import::time;
 
 /// One logged call.
@@ -44,23 +47,42 @@ impl<'v> LoggedCall<'v> {
             return self.messages().iter().map(essence).collect();
         }
         match self.request.get("input") {
-            Some(Value::Array(items)) => items.iter().map(essence).collect(),
-            other => vec![canonical_json(&json!(other))],
+            Some(Value::Array(items)) => {
+                let items = items.iter().filter(|item| responses::is_told(item));
+                items.map(essence).collect()
+            }
+            other => {
+                let user = json!({ "role": "user", "content": other });
+                vec![essence(&user)]
+            }
+        }
+    }
+
+    /// Whether the call failed, so that its client goes on without it.
+    fn is_failed(&self) -> bool {
+        let says_error = format::says_error(self.response);
+        if self.items {
+            says_error || text(self.response, "status") == Some("failed")
+        } else {
+            says_error && list(self.response, "choices").is_empty()
         }
     }
 
     pub(super) fn join(&self, part: RecordPlace, joiner: &mut Joiner) -> Result<(), Lost> {
         let begin = if self.items { "items" } else { "messages" };
         let (mut before, state) = states(begin, self.sent().into_iter());
+        let parent = text(self.request, "previous_response_id");
+        let about = ["instructions", "previous_response_id"].map(|key| given(self.request, key));
+        let asked = state.then(&value_json(&json!(about)));
         // The longest beginning first.
         before.reverse();
-        let parent = text(self.request, "previous_response_id");
         if let Some(parent) = parent {
             before = vec![Digest::of(&["response", parent])];
         }
         let mut after = Vec::new();
         if self.items {
             let output = list(self.response, "output").iter();
+            let output = output.filter(|item| responses::is_told(item));
             after.push(output.fold(state, |state, item| state.then(&essence(item))));
             let id = text(self.response, "id");
             after.extend(id.map(|id| Digest::of(&["response", id])));
@@ -69,7 +91,13 @@ impl<'v> LoggedCall<'v> {
             let messages = choices.filter_map(|choice| choice.get("message"));
             after.extend(messages.map(|message| state.then(&essence(message))));
         }
-        match (joiner.chained(part, &before, &after), parent) {
+        let link = ChainLink {
+            before,
+            after,
+            asked,
+            is_failed: self.is_failed(),
+        };
+        match (joiner.chained(part, &link), parent) {
             (false, Some(parent)) => Err(Lost::new(
                 "missing parent",
                 format!(
@@ -93,28 +121,25 @@ impl<'v> LoggedCall<'v> {
     }
 }
 
-/// What makes a message the same message: role, text, calls.
+/// What makes a message or an item the same: role, text, calls and results, all by value.
 fn essence(message: &Value) -> String {
-    let arguments = |call: &Value| {
-        let function = given(call, "function").or_else(|| given(call, "custom"));
-        let function = function.unwrap_or(call);
-        let arguments = function.get("arguments").or_else(|| function.get("input"));
-        json!([identifier(call, "id"), function.get("name"), arguments])
-    };
-    let calls: Vec<Value> = list(message, "tool_calls").iter().map(arguments).collect();
-    let item = [
-        "call_id",
-        "name",
-        "arguments",
-        "output",
-        "input",
-        "tool_call_id",
-        "function_call",
-    ];
-    let item: Vec<Option<&Value>> = item.iter().map(|key| given(message, key)).collect();
-    let role = text(message, "role");
-    let said = text_of(message.get("content"));
-    canonical_json(&json!([role, said, calls, item]))
+    let role = role(message);
+    // A message may name who speaks, and clients leave that out.
+    let named = matches!(role.as_deref(), None | Some("function"));
+    let arguments = |call: &Value| given(call, "arguments").map(|it| given_to(Some(it)));
+    let call = given(message, "function_call").map(|call| json!([call["name"], arguments(call)]));
+    let ids = ["call_id", "tool_call_id"].map(|key| given(message, key));
+    value_json(&json!([
+        role,
+        said(message.get("content")),
+        calls(message),
+        call,
+        named.then(|| given(message, "name")),
+        ids,
+        arguments(message),
+        given(message, "input"),
+        told(given(message, "output")),
+    ]))
 }
 
 /// The run of some calls, each of which continues the one before.
@@ -148,9 +173,12 @@ pub(super) fn read(lines: &[LoggedCall<'_>]) -> Result<ForeignRun, Lost> {
         chat::read(new, &mut run, &chat::ChatOptions::default());
         let choices = list(line.response, "choices");
         let Some(choice) = line.choice(lines.get(index + 1)) else {
-            let failed = given(line.response, "error").is_some();
-            run.stop = failed.then_some(Stop::Known("error"));
-            run.lose("no answer", "the response has no `choices`");
+            if format::says_error(line.response) {
+                run.stop = Some(Stop::Known("error"));
+            } else {
+                run.stop = None;
+                run.lose("no answer", "the response has no `choices`");
+            }
             seen = messages.len();
             continue;
         };

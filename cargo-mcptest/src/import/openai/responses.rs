@@ -10,7 +10,24 @@ use crate::import::content::text_of;
 use crate::import::event::{Call, Event, ForeignRun, Leading, Stop};
 use crate::import::json::{given, identifier, list, member, role, text, word};
 
-/// Reads a call: what is new of its input, and its output. `seen` is how many items of the input are
+/// Whether an item is a part of what both sides tell: clients may leave out what the model thought.
+pub(super) fn is_told(item: &Value) -> bool {
+    text(item, "type") != Some("reasoning")
+}
+
+/// What follows the first items that are told.
+fn after(items: &[Value], told: usize) -> &[Value] {
+    let mut places = items.iter().enumerate().filter(|(_, item)| is_told(item));
+    let from = match told.checked_sub(1) {
+        Some(before) => places
+            .nth(before)
+            .map_or(items.len(), |(place, _)| place + 1),
+        None => 0,
+    };
+    &items[from..]
+}
+
+/// Reads a call: what is new of its input, and its output. `seen` is how many told items of the input are
 /// known; what the next call knows is returned.
 pub(super) fn read_call(
     request: &Value,
@@ -31,10 +48,10 @@ pub(super) fn read_call(
             let new = if continues {
                 items.as_slice()
             } else {
-                items.get(seen..).unwrap_or_default()
+                after(items, seen)
             };
             read_items(new, run);
-            items.len()
+            items.iter().filter(|item| is_told(item)).count()
         }
         Some(input) => {
             run.user(text_of(Some(input)));
@@ -61,7 +78,7 @@ pub(super) fn read_call(
         }
         None => None,
     };
-    known + output.len()
+    known + output.iter().filter(|item| is_told(item)).count()
 }
 
 /// Reads items that were sent. Those of the model that follow one another are one model call.
@@ -84,7 +101,7 @@ pub(super) fn read_items(items: &[Value], run: &mut ForeignRun) {
             continue;
         }
         system.takes(false, "");
-        if kind.ends_with("_output") {
+        if kind.ends_with("_output") || kind == "mcp_approval_response" {
             in_answer = false;
         } else if !in_answer && kind != "item_reference" {
             in_answer = true;

@@ -38,6 +38,11 @@ impl ImportPlan {
             for part in parts {
                 join(reading, kind, part, &mut joiner, reports);
             }
+            if let retried @ 1.. = joiner.retried() {
+                reports.note(&format!(
+                    "failed model calls left out, because the same was asked again: {retried}"
+                ));
+            }
             let runs = joiner.finish().into_iter();
             candidates.extend(runs.map(|run| (kind, run)));
         }
