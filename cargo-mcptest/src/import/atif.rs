@@ -12,7 +12,7 @@ use super::content::text_of;
 use super::digest::Digest;
 use super::event::{Call, CallTokens, Event, ForeignRun, Leading, ReportedScore, Stop, sum};
 use super::format::{Format, Gathered, Joins, Runs};
-use super::input::{Input, Record};
+use super::input::{Input, Parsed, Record, parse};
 use super::joining::Joiner;
 use super::json::{self, count, given, identifier, is_set, list, member, named, text, word};
 use super::mapping::Mapping;
@@ -255,20 +255,38 @@ fn forget_steps(run: &mut ForeignRun) {
 /// The result of the trial: `result.json` beside the folder of the trajectory.
 fn result_beside(input: &Input, run: &mut ForeignRun) {
     let folder = input.path.parent().and_then(std::path::Path::parent);
-    let Some(bytes) = folder.and_then(|folder| std::fs::read(folder.join("result.json")).ok())
-    else {
+    let Some(path) = folder.map(|folder| folder.join("result.json")) else {
         return;
     };
-    let Ok(result) = serde_json::from_slice::<Value>(&bytes) else {
-        run.note("a `result.json` that is no JSON");
-        return;
+    let result = match read_result(&path) {
+        Ok(Some(result)) => result,
+        Ok(None) => return,
+        Err(why) => {
+            run.lose(
+                "outcome that cannot be read",
+                format!("`result.json` of the trial: {why}"),
+            );
+            return;
+        }
     };
+    for change in result.changes {
+        run.note(change.told());
+    }
+    let result = result.value;
     run.task = named(&result, "task_name");
-    let rewards = result["verifier_result"]["rewards"].as_object();
-    let rewards = rewards.into_iter().flatten();
-    let rewards =
-        rewards.filter_map(|(name, reward)| Some((name.clone(), ReportedScore::of(reward)?)));
-    let mut rewards: Vec<(String, ReportedScore)> = rewards.collect();
+    let mut rewards: Vec<(String, ReportedScore)> = Vec::new();
+    let told = result["verifier_result"]["rewards"].as_object();
+    for (name, reward) in told.into_iter().flatten() {
+        match ReportedScore::of(reward) {
+            Some(score) => rewards.push((name.clone(), score)),
+            None => run.lose(
+                "outcome that cannot be read",
+                format!(
+                    "the reward `{name}` in `result.json` of the trial is no number and no verdict"
+                ),
+            ),
+        }
+    }
     rewards.sort_by(|left, right| left.0.cmp(&right.0));
     // What the benchmark calls the reward is the outcome, whatever it measures besides.
     if let Some(reward) = rewards.iter().find(|(name, _)| name == "reward").cloned() {
@@ -280,4 +298,19 @@ fn result_beside(input: &Input, run: &mut ForeignRun) {
         Some(_) => Some(Stop::Known("error")),
         None => run.stop.take(),
     };
+}
+
+/// What the file of a trial's result holds, if there is one.
+///
+/// # Errors
+///
+/// Why it cannot be read.
+fn read_result(path: &std::path::Path) -> Result<Option<Parsed>, String> {
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
+    let json = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    parse(json).map(Some).map_err(|error| error.to_string())
 }

@@ -95,6 +95,49 @@ fn the_result_of_the_trial_gives_task_outcome_and_stop() {
     assert_eq!(folder.import(&["job"]).status, 0);
 }
 
+/// The result of a trial whose verdict is lost would make a run that failed look good.
+#[test]
+fn a_result_of_a_trial_is_read_as_python_writes_it_or_reported() {
+    let steps = [
+        json!({ "source": "user", "message": "go" }),
+        json!({ "source": "agent", "message": "done" }),
+    ];
+    let import = |result: &[u8]| {
+        let desk = Desk::new();
+        desk.write("job/t1/agent/trajectory.json", document(&steps).to_string());
+        desk.write("job/t1/result.json", result);
+        let said = desk.import(&["job"]);
+        (said, desk.recording())
+    };
+    let failed = r#"{"task_name":"t","loss":NaN,"verifier_result":{"rewards":{"reward":0.0}}}"#;
+    let with_bom = format!("\u{feff}{}", failed.replace("NaN", "1"));
+    for text in [failed, &with_bom] {
+        let (said, run) = import(text.as_bytes());
+        assert_eq!(said.status, 0, "{said:?}");
+        assert_eq!(run["outcome"]["passed"], false, "{text}");
+    }
+    for (text, why) in [
+        (
+            r#"{"task_name":"t""#,
+            "`result.json` of the trial: EOF while parsing an object",
+        ),
+        (
+            r#"{"verifier_result":{"rewards":{"reward":NaN}}}"#,
+            "the reward `reward` in `result.json` of the trial is no number and no verdict",
+        ),
+    ] {
+        let (said, run) = import(text.as_bytes());
+        assert_eq!(said.status, 1, "{said:?}");
+        assert!(
+            said.err
+                .contains("error[import]: outcome that cannot be read\n")
+                && said.err.contains(why),
+            "{said:?}"
+        );
+        assert_eq!(run.get("outcome"), None);
+    }
+}
+
 #[test]
 fn a_document_that_goes_on_in_another_is_one_run_with_it() {
     let desk = Desk::new();
