@@ -128,11 +128,14 @@ impl Import {
         let group_by = self.group_by()?;
         let redactor = self.redactor(suite.as_ref())?;
         let mut done = Done::default();
-        let (given, unreadable) = input::named(&self.files);
-        for error in unreadable {
-            done.reports.unreadable(&error);
+        let given = input::named(&self.files);
+        for error in &given.unreadable {
+            done.reports.unreadable(error);
         }
-        let (inputs, files) = opening::open(&given, self.from, &mut done.reports);
+        if let Some(note) = given.note() {
+            done.reports.note(&note);
+        }
+        let (inputs, files) = opening::open(&given.files, self.from, &mut done.reports);
         let reading = Reading {
             inputs: &inputs,
             mapping: &mapping,

@@ -10,7 +10,8 @@ use crate::import::content::text_of;
 use crate::import::digest::Digest;
 use crate::import::event::{Answer, Call, CallTokens, Event, ForeignRun, Stop};
 use crate::import::json::{
-    count, flag, given, identifier, is_set, list, member, named, role, text, without, word,
+    count, flag, given, identifier, is_set, list, member, named, role, text, unfolded, without,
+    word,
 };
 use crate::import::openai::{function_call, lose_message, tokens};
 use crate::import::time;
@@ -355,9 +356,7 @@ fn mcp_result(end: &Value, output: Value) -> (Value, Option<bool>) {
 
 /// The exit code in an output that is JSON with metadata.
 fn exit_code(output: &Value) -> Option<i64> {
-    let read = |text: &str| serde_json::from_str::<Value>(text).ok();
-    let inner = output.as_str().and_then(read);
-    inner.as_ref().unwrap_or(output)["metadata"]["exit_code"].as_i64()
+    unfolded(output)["metadata"]["exit_code"].as_i64()
 }
 
 /// How long a call took, in milliseconds: `{"secs": 1, "nanos": 250000000}`.

@@ -10,7 +10,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use serde_json::Value;
 
 use super::lines::Extent;
-use super::{MAX_RECORD, each_byte};
+use super::{MAX_RECORD, each_byte, parse};
 
 /// The lists that are walked when they stand in the outermost object.
 const WALKED: [&str; 5] = [
@@ -250,7 +250,7 @@ impl Document {
             // The document is cut in the list.
             text.push(b'}');
         }
-        serde_json::from_slice(&text).ok()
+        Some(parse(&text).ok()?.value)
     }
 
     /// A list of messages is one record.
@@ -264,7 +264,7 @@ impl Document {
             return Ok(());
         }
         let first = read(file, *start, start + length)?;
-        let first: Value = serde_json::from_slice(&first).unwrap_or_default();
+        let first = parse(&first).map_or(Value::Null, |first| first.value);
         if is_message(&first) {
             self.spans = vec![(1, begin, end - begin)];
         }

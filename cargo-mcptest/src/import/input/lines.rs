@@ -4,9 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use serde::de::IgnoredAny;
-
-use super::each_byte;
+use super::{each_byte, names, parse};
 
 /// A record: its number from 1, where it begins, and its bytes.
 pub(super) type Extent = (u32, u64, u64);
@@ -22,14 +20,13 @@ pub(super) fn is_lines(file: &mut File, begin: u64, path: &Path) -> io::Result<b
     file.seek(SeekFrom::Start(begin))?;
     let mut head = Vec::new();
     file.take(LOOKED_AT_BYTES).read_to_end(&mut head)?;
-    let extension = path.extension().unwrap_or_default();
-    let named = extension == "jsonl" || extension == "ndjson";
+    let named = names::ends_in(path, &["jsonl", "ndjson"]);
     let lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     let lines = lines.filter(|line| !line.is_empty());
     let lines: Vec<&[u8]> = lines.take(LOOKED_AT).collect();
     let whole = |line: &&&[u8]| {
         let opens = matches!(line.first(), Some(b'{' | b'['));
-        opens && line.len() > 2 && serde_json::from_slice::<IgnoredAny>(line).is_ok()
+        opens && line.len() > 2 && parse(line).is_ok()
     };
     let wholes = lines.iter().filter(whole).count();
     let first = lines.first().is_some_and(|first| whole(&first));

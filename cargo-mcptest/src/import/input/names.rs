@@ -1,9 +1,10 @@
 //! The files that the command names: paths, folders, patterns, standard input.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use mcptest_trace::text::counted;
 use tempfile::NamedTempFile;
 use walkdir::WalkDir;
 
@@ -29,37 +30,72 @@ pub(in crate::import) struct NamedFile {
     _spool: Option<NamedTempFile>,
 }
 
-/// The files, in the order of the arguments, each once; those of a folder or a pattern in byte order.
-pub(in crate::import) fn named(arguments: &[PathBuf]) -> (Vec<NamedFile>, Vec<Unreadable>) {
-    let (mut files, mut unreadable) = (Vec::<NamedFile>::new(), Vec::new());
+/// The files that an import is given.
+#[derive(Debug, Default)]
+pub(in crate::import) struct NamedFiles {
+    /// In the order of the arguments, each once; those of a folder or a pattern in byte order.
+    pub(in crate::import) files: Vec<NamedFile>,
+    /// The arguments that are no files.
+    pub(in crate::import) unreadable: Vec<Unreadable>,
+    /// The files of folders that are not read, counted by their endings.
+    pub(in crate::import) left_out: BTreeMap<String, usize>,
+}
+
+impl NamedFiles {
+    /// Which files of folders are not read, and why.
+    pub(in crate::import) fn note(&self) -> Option<String> {
+        let count: usize = self.left_out.values().sum();
+        let endings = self.left_out.iter().map(|(ending, count)| match count {
+            1 => ending.clone(),
+            _ => format!("{ending} ({count} files)"),
+        });
+        let endings: Vec<String> = endings.collect();
+        (count > 0).then(|| {
+            format!(
+                "{} of the folder not read, because only names that end in .{} are: {}; to import such a file, name it \
+                 itself",
+                counted(count, "file"),
+                EXTENSIONS.join(", ."),
+                endings.join(", ")
+            )
+        })
+    }
+}
+
+/// Finds the files.
+pub(in crate::import) fn named(arguments: &[PathBuf]) -> NamedFiles {
+    let mut all = NamedFiles::default();
     let mut known = HashSet::new();
     for argument in arguments {
         let given = argument.to_string_lossy();
-        match of_argument(argument) {
+        match of_argument(argument, &mut all.left_out) {
             Ok(found) => {
                 for file in found {
                     if known.insert(file.path.clone()) {
-                        files.push(file);
+                        all.files.push(file);
                     }
                 }
             }
-            Err(detail) => unreadable.push(Unreadable {
+            Err(detail) => all.unreadable.push(Unreadable {
                 place: given.into_owned(),
                 reason: "cannot be read",
                 detail,
             }),
         }
     }
-    (files, unreadable)
+    all
 }
 
-fn of_argument(argument: &Path) -> Result<Vec<NamedFile>, String> {
+fn of_argument(
+    argument: &Path,
+    left_out: &mut BTreeMap<String, usize>,
+) -> Result<Vec<NamedFile>, String> {
     let text = argument.to_string_lossy();
     if text == STDIN {
         return Ok(vec![spooled().map_err(|error| error.to_string())?]);
     }
     if argument.is_dir() {
-        return folder(argument);
+        return folder(argument, left_out);
     }
     if argument.exists() {
         return Ok(vec![file(argument, false)]);
@@ -85,22 +121,35 @@ fn file(path: &Path, found: bool) -> NamedFile {
     }
 }
 
-fn folder(path: &Path) -> Result<Vec<NamedFile>, String> {
-    let mut paths = Vec::new();
+/// Whether a name ends in one of some endings, in capitals or not.
+pub(super) fn ends_in(path: &Path, endings: &[&str]) -> bool {
+    let extension = path.extension().unwrap_or_default();
+    endings
+        .iter()
+        .any(|ending| extension.eq_ignore_ascii_case(ending))
+}
+
+fn folder(path: &Path, left_out: &mut BTreeMap<String, usize>) -> Result<Vec<NamedFile>, String> {
+    let (mut paths, mut others) = (Vec::new(), BTreeMap::<String, usize>::new());
     for entry in WalkDir::new(path) {
         let entry = entry.map_err(|error| error.to_string())?;
-        let name = entry.file_name().to_string_lossy();
-        let is_of = |path: &Path, ends: &[&str]| {
-            let extension = path.extension().unwrap_or_default();
-            ends.iter().any(|known| extension == *known)
-        };
-        let inner = entry.path().with_extension("");
-        let wanted = is_of(entry.path(), &EXTENSIONS)
-            || is_of(entry.path(), &PACKED) && is_of(&inner, &EXTENSIONS);
         // A link that leads nowhere is told when it is opened.
         let is_file = entry.file_type().is_file() || entry.path_is_symlink();
-        if is_file && wanted && !name.starts_with('.') {
+        if !is_file || entry.file_name().to_string_lossy().starts_with('.') {
+            continue;
+        }
+        let inner = entry.path().with_extension("");
+        let wanted = ends_in(entry.path(), &EXTENSIONS)
+            || ends_in(entry.path(), &PACKED) && ends_in(&inner, &EXTENSIONS);
+        if wanted {
             paths.push(entry.into_path());
+        } else {
+            let ending = entry.path().extension();
+            let ending = ending.map_or_else(
+                || "no ending".to_owned(),
+                |ending| format!(".{}", ending.to_string_lossy()),
+            );
+            *others.entry(ending).or_default() += 1;
         }
     }
     if paths.is_empty() {
@@ -108,6 +157,9 @@ fn folder(path: &Path) -> Result<Vec<NamedFile>, String> {
             "the folder holds no file named .{}",
             EXTENSIONS.join(", .")
         ));
+    }
+    for (ending, count) in others {
+        *left_out.entry(ending).or_default() += count;
     }
     sort(&mut paths);
     Ok(paths.iter().map(|path| file(path, true)).collect())

@@ -7,7 +7,7 @@ use serde_json::{Map, Number, Value, json};
 use super::events::{AgentEvents, duration, failed, taken, tokens};
 use crate::import::content::text_of;
 use crate::import::event::{Answer, Call, Event, ForeignRun, Leading, ReportedScore, Stop};
-use crate::import::input::{Archive, parse};
+use crate::import::input::{Archive, Parsed, parse};
 use crate::import::json::{
     count, given, identifier, list, member, named, number, role, text, truthy, word,
 };
@@ -105,10 +105,12 @@ fn gather(sample: &mut Value, archive: &Archive, name: &str, run: &mut ForeignRu
         };
         let id = name.strip_prefix(&inner).unwrap_or(name);
         let id = id.split('.').next().unwrap_or(id);
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let text = match serde_json::from_str(&text) {
-            Ok(Value::String(inner)) => inner,
-            _ => text,
+        let text = match parse(&bytes) {
+            Ok(Parsed {
+                value: Value::String(inner),
+                ..
+            }) => inner,
+            _ => String::from_utf8_lossy(&bytes).into_owned(),
         };
         sample["attachments"][id] = text.into();
     }

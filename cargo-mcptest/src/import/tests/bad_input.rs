@@ -108,7 +108,11 @@ fn nesting_beyond_the_limit_is_reported() {
 #[test]
 fn a_folder_of_mixed_files_is_read_file_by_file() {
     let desk = Desk::new();
-    desk.write("runs/b.jsonl", format!("{RUN}\n"));
+    desk.write("runs/B.JSONL", format!("{RUN}\n"));
+    desk.write("runs/more.log", format!("{RUN}\n"));
+    desk.write("runs/.hidden", "nothing");
+    desk.write("runs/deep/log", "nothing");
+    desk.write("runs/deep/more.log", "nothing");
     desk.write("runs/deep/a.json", r#"[{"task_id":1,"trial":0,"reward":1.0,"info":{},"traj":[{"role":"user","content":"x"},{"role":"assistant","content":"y"}]}]"#);
     desk.write("runs/notes.txt", "nothing");
     desk.write("runs/package.json", "{}");
@@ -120,6 +124,9 @@ fn a_folder_of_mixed_files_is_read_file_by_file() {
         "{said:?}"
     );
     assert_eq!(desk.recordings().len(), 2);
+    let left_out = "note: 4 files of the folder not read, because only names that end in .eval, .json, .jsonl, .ndjson are: \
+                    .log (2 files), .txt, no ending; to import such a file, name it itself\n";
+    assert!(said.out.contains(left_out), "{said:?}");
 }
 
 #[test]

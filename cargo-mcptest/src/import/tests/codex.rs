@@ -192,6 +192,28 @@ fn the_end_of_an_mcp_call_is_the_better_source() {
 }
 
 /// However many turns are taken back, there are no more than were made.
+/// A program cuts the output of a tool by its length, and may cut a character in halves.
+#[test]
+fn the_exit_code_of_an_output_that_was_cut_is_read() {
+    let item = |item: Value| line("response_item", &item);
+    let desk = Desk::new();
+    desk.write("rollout.jsonl", lines(&[
+        meta("r1"),
+        line("turn_context", &json!({ "model": "gpt-5-codex" })),
+        line("event_msg", &json!({ "type": "user_message", "message": "fix it" })),
+        item(json!({ "type": "function_call", "call_id": "c1", "name": "shell", "arguments": "{}" })),
+        item(json!({ "type": "function_call_output", "call_id": "c1",
+            "output": "{\"output\":\"cut \\ud83d\",\"metadata\":{\"exit_code\":1}}" })),
+        item(json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "no" }] })),
+    ]));
+    let said = desk.import(&["rollout.jsonl"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    assert_eq!(
+        desk.recording()["trace"]["tool_results"][0]["is_error"],
+        true
+    );
+}
+
 #[test]
 fn more_turns_than_there_are_may_be_taken_back() {
     let event = |event: Value| line("event_msg", &event);
