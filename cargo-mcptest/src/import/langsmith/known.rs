@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::import::event::{Answer, Event};
+use crate::import::event::{Answer, Call, Event};
 use crate::import::json::unfolded;
 use crate::import::waiting::Waiting;
 
@@ -53,16 +53,33 @@ pub(super) struct Happened {
     met: Vec<usize>,
     /// What each call was given back.
     results: HashMap<String, HashSet<Value>>,
+    /// The calls of which the tool's own run says the error. The model is told of it in other words.
+    failed: HashSet<String>,
+    /// Whether the model was told of such an error.
+    pub(super) is_told: bool,
     /// How many events are known.
     known: usize,
 }
 
 impl Happened {
-    /// Whether a result is among the events.
+    /// Whether a result is among the events, or the error that it tells in other words.
     pub(super) fn has_result(&mut self, answer: &Answer, events: &[Event]) -> bool {
         self.take_up(events);
-        let results = answer.id.as_ref().and_then(|id| self.results.get(id));
-        results.is_some_and(|results| results.contains(&unfolded(&answer.value)))
+        let Some(id) = &answer.id else {
+            return false;
+        };
+        let results = self.results.get(id);
+        if results.is_some_and(|results| results.contains(&unfolded(&answer.value))) {
+            return true;
+        }
+        let is_told = self.failed.remove(id);
+        self.is_told |= is_told;
+        is_told
+    }
+
+    /// The tool's own run says that a call failed.
+    pub(super) fn failed(&mut self, id: &str) {
+        self.failed.insert(id.to_owned());
     }
 
     /// The call of an identifier, or of a tool, of which no tool of this trace ran yet. Of calls in parallel the one with
@@ -105,6 +122,10 @@ impl Happened {
 
     fn take_up(&mut self, events: &[Event]) {
         for (place, event) in events.iter().enumerate().skip(self.known) {
+            if let Event::Call(Call { id: Some(id), .. }) = event {
+                // Identifiers may start again.
+                self.failed.remove(id);
+            }
             self.add(place, event);
         }
         self.known = events.len();
@@ -135,7 +156,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::import::event::Call;
 
     /// The same by a look at all events; `met` are the calls of which a tool of this trace ran.
     fn plain(

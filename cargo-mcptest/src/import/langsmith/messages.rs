@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::import::blocks;
 use crate::import::content::text_of;
-use crate::import::event::{Answer, Call, CallTokens, Event, ForeignRun, Leading};
+use crate::import::event::{Answer, Call, CallTokens, Event, ForeignRun, Leading, Stop};
 use crate::import::format::has_block;
 use crate::import::json::{count, given, identifier, list, member, named, text, truthy, word};
 use crate::import::openai::lose_message;
@@ -82,13 +82,17 @@ pub(super) fn read(messages: &[Value], run: &mut ForeignRun) {
             continue;
         }
         match message.kind {
-            "human" => blocks::read_user(message.fields.get("content"), run),
+            "human" => {
+                run.stop = None;
+                blocks::read_user(message.fields.get("content"), run);
+            }
             "ai" => {
                 let greets = !run.has_user && list(message.fields, "tool_calls").is_empty();
                 if !greets {
                     run.step(tokens(message.fields));
                 }
                 wrote(message.fields, run);
+                run.stop = reason(&message.fields["response_metadata"]).map(Stop::Spelt);
             }
             "tool" => run.push(Event::Answer(answer(message.fields))),
             "other" => lose_message(message.fields, run),
@@ -98,6 +102,12 @@ pub(super) fn read(messages: &[Value], run: &mut ForeignRun) {
         }
     }
     system.give_to(run);
+}
+
+/// Why a model call ended.
+pub(super) fn reason(about: &Value) -> Option<String> {
+    let keys = ["finish_reason", "stop_reason"];
+    keys.iter().find_map(|key| named(about, key))
 }
 
 /// What a model wrote: text, then calls.

@@ -44,6 +44,11 @@ pub(super) fn read(runs: &[&Value], mapping: &Mapping) -> Result<ForeignRun, Los
         trace(runs, &mut read, &mut said, &mut happened);
         happened.end_trace(&read.events);
     }
+    if happened.is_told {
+        read.note(
+            "what the model was told of errors of tools left out: the errors themselves are kept",
+        );
+    }
     if read.events.is_empty() {
         return Err(Lost::no_run("its runs hold no messages"));
     }
@@ -190,11 +195,8 @@ fn model_call(run: &Value, read: &mut ForeignRun, said: &mut Said, happened: &mu
     messages::wrote(message.fields, read);
     said.extend(output.and_then(messages::essence));
     let about = &message.fields["response_metadata"];
-    let keys = ["finish_reason", "stop_reason"];
     let places = [about, &outputs["choices"][0], message.fields];
-    let mut reasons = places
-        .iter()
-        .flat_map(|place| keys.map(|key| named(place, key)));
+    let mut reasons = places.iter().map(|place| messages::reason(place));
     read.stop = reasons.find_map(|reason| reason).map(Stop::Spelt);
 }
 
@@ -236,6 +238,7 @@ fn tool(run: &Value, read: &mut ForeignRun, happened: &mut Happened) {
     let args = given(inputs, "input").unwrap_or(inputs);
     let found = happened.call(id.as_deref(), name, args, &read.events);
     let failed = messages::failed(run);
+    let told_by_run = message.is_none() && failed;
     let (value, flagged) = match message {
         Some(message) => {
             let answer = messages::answer(message.fields);
@@ -254,6 +257,9 @@ fn tool(run: &Value, read: &mut ForeignRun, happened: &mut Happened) {
     };
     let made_up = identifier(run, "id").unwrap_or_default();
     let call_id = call.id.get_or_insert(made_up).clone();
+    if told_by_run {
+        happened.failed(&call_id);
+    }
     read.push(Event::Answer(Answer {
         id: Some(call_id),
         value,

@@ -195,3 +195,87 @@ fn a_run_that_ended_takes_the_place_of_what_it_was() {
         );
     }
 }
+
+#[test]
+fn the_last_answer_says_why_it_ended() {
+    for (reason, stop) in [
+        ("length", json!("token_budget")),
+        ("stop", json!("completed")),
+    ] {
+        let answer = |said: &str, reason: &str| json!({ "type": "ai", "content": said, "response_metadata": { "model_name": "m", "finish_reason": reason } });
+        let question = json!({ "type": "human", "content": "go" });
+        let messages = [
+            question.clone(),
+            answer("one", "content_filter"),
+            question,
+            answer("two", reason),
+        ];
+        let desk = Desk::new();
+        desk.write("a.json", json!({ "messages": messages }).to_string());
+        let said = desk.import(&["a.json"]);
+        assert_eq!(said.status, 0, "{said:?}");
+        assert_eq!(
+            desk.recording()["trace"]["conversation"]["stop_reason"],
+            stop
+        );
+        // The user asked again, and nobody answered.
+        desk.write("b.json", json!({ "messages": messages[..3] }).to_string());
+        desk.import(&["b.json", "--agent", "open"]);
+        let runs = desk.recordings();
+        let open = runs
+            .iter()
+            .find(|(name, _)| name.starts_with("open"))
+            .unwrap();
+        assert_eq!(open.1["trace"]["conversation"].get("stop_reason"), None);
+    }
+}
+
+/// The tool's own run has the exception, and the model is told of it in a message.
+#[test]
+fn an_error_of_a_tool_and_what_the_model_is_told_of_it_are_one_result() {
+    let run = |id: &str, kind: &str, order: &str, inputs: Value, outputs: Value| {
+        json!({ "id": id, "trace_id": "t", "run_type": kind, "name": "find", "dotted_order": order,
+            "inputs": inputs, "outputs": outputs, "extra": { "metadata": { "ls_model_name": "m" } } })
+    };
+    let of_model = |message: &Value| json!({ "generations": [[{ "message": message }]] });
+    let question = json!({ "type": "human", "content": "find it" });
+    let call = json!({ "type": "ai", "content": "", "tool_calls": [{ "id": "c", "name": "find", "args": { "q": 1 } }] });
+    let told = |text: &str| json!({ "type": "tool", "tool_call_id": "c", "status": "error", "content": text });
+    let end = json!({ "type": "ai", "content": "It is not there." });
+    let import = |results: &[Value]| {
+        let mut tool = run(
+            "r2",
+            "tool",
+            "2",
+            json!({ "input": "{\"q\": 1}" }),
+            Value::Null,
+        );
+        tool["error"] = "ValueError(\"x\")".into();
+        let all = [&[question.clone(), call.clone()], results].concat();
+        let desk = Desk::new();
+        desk.write(
+            "runs.jsonl",
+            lines(&[
+                run(
+                    "r1",
+                    "llm",
+                    "1",
+                    json!({ "messages": [question] }),
+                    of_model(&call),
+                ),
+                tool,
+                run("r3", "llm", "3", json!({ "messages": all }), of_model(&end)),
+            ]),
+        );
+        (desk.import(&["runs.jsonl"]), desk.recording())
+    };
+    let (said, run) = import(&[told("Error: x")]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let results = run["trace"]["tool_results"].as_array().unwrap();
+    assert_eq!(results.len(), 1, "{results:#?}");
+    assert_eq!(results[0]["is_error"], true);
+    // A third one is one too many.
+    let (said, _) = import(&[told("Error: x"), told("Error: y")]);
+    assert_eq!(said.status, 1, "{said:?}");
+    assert!(said.err.contains("second result of a call"), "{said:?}");
+}
