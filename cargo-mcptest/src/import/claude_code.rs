@@ -19,7 +19,7 @@ use super::content::text_of;
 use super::digest::Digest;
 use super::event::{Event, ForeignRun, Stop};
 use super::format::{Format, Gathered, Joins, Runs, has_block};
-use super::input::{Input, Record};
+use super::input::{Input, Record, parse};
 use super::joining::Joiner;
 use super::json::{count, is_set, list, named, text, word};
 use super::mapping::Mapping;
@@ -102,12 +102,34 @@ impl Format for ClaudeCode {
         take_calls(&mut events, of_agents);
         for (agent, session) in sessions {
             let mut subagent = session.run.with(session.stamped);
+            let kind = subagent_kind(&agent, run.records, &mut subagent);
             subagent.id = Some(agent);
-            subagent.agent = Some("subagent".to_owned());
+            subagent.agent = Some(kind.unwrap_or_else(|| "subagent".to_owned()));
             read.subagents.push(subagent);
         }
         Ok(vec![read.with(events)])
     }
+}
+
+/// Whether a file of this name says of which kind a sub-agent is: `agent-<identifier>.meta.json`.
+pub(super) fn is_about_subagent(name: &str) -> bool {
+    name.starts_with("agent-") && name.ends_with(".meta.json")
+}
+
+/// The kind of a sub-agent, from the file beside the file of its lines.
+fn subagent_kind(agent: &str, records: &[Record<'_>], run: &mut ForeignRun) -> Option<String> {
+    let own = format!("agent-{agent}.jsonl");
+    let of_agent = records.iter().find(|record| record.input.name() == own)?;
+    let about = of_agent.input.path.with_extension("meta.json");
+    let bytes = std::fs::read(about).ok()?;
+    let about = parse(&bytes).map(|about| about.value);
+    let kind = about.ok().and_then(|about| named(&about, "agentType"));
+    if kind.is_none() {
+        run.note(format!(
+            "`agent-{agent}.meta.json` does not say the kind of the sub-agent"
+        ));
+    }
+    kind
 }
 
 /// The session that a line is of.

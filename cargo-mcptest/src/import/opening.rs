@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::claude_code;
 use super::event::Lost;
 use super::input::{Form, Input, NamedFile, RecordPlace, Split};
 use super::kind::{FormatKind, UNKNOWN};
@@ -43,8 +44,8 @@ pub(super) fn open(
                 files.push((kind, parts));
                 inputs.push(input);
             }
-            // The result of a trial is read with the trajectory that it is of.
-            Err(_) if file.found && input.name() == "result.json" => {}
+            // The result of a trial is read with its trajectory, and the kind of a sub-agent with its session.
+            Err(_) if file.found && is_beside(&input.name()) => {}
             Err(lost) => unknown.push((input.shown, lost)),
         }
     }
@@ -61,6 +62,11 @@ pub(super) fn open(
         }
     }
     (inputs, files)
+}
+
+/// Whether a file of this name stands beside a run and tells something of it.
+fn is_beside(name: &str) -> bool {
+    name == "result.json" || claude_code::is_about_subagent(name)
 }
 
 /// The format of a file, by its first records.

@@ -438,6 +438,22 @@ fn the_calls_of_subagents_stand_among_those_of_the_main_agent() {
             )),
         ]),
     );
+    // What the program keeps of the sub-agent beside its lines is no session.
+    let about = "p/s/subagents/agent-ag1.meta.json";
+    desk.write(about, r#"{"agentType":"Explore"}"#);
+    let apart = desk.import(&["p", "--check", "--subagents", "separate"]);
+    assert_eq!(apart.status, 0, "{apart:?}");
+    assert!(apart.out.contains("claude-code/Explore"), "{apart:?}");
+    desk.write(about, r#"{"agentType":1}"#);
+    let apart = desk.import(&["p", "--check", "--subagents", "separate"]);
+    assert!(
+        apart.out.contains("claude-code/subagent")
+            && apart
+                .out
+                .contains("note: `agent-ag1.meta.json` does not say the kind of the sub-agent"),
+        "{apart:?}"
+    );
+    desk.write(about, r#"{"agentType":"Explore"}"#);
     let said = desk.import(&["p"]);
     assert_eq!(said.status, 0, "{said:?}");
     let run = desk.recording();
