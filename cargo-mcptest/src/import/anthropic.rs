@@ -6,8 +6,9 @@
 use mcptest_trace::trace::value_json;
 use serde_json::{Value, json};
 
-use super::blocks::{BLOCKS, read_blocks, read_user};
+use super::blocks::{BLOCKS, read_blocks, read_results, read_user};
 use super::content::text_of;
+use super::dialect;
 use super::essence::{calls, given_to, told};
 use super::event::{Event, ForeignRun, Leading, Stop};
 use super::format::{self, Format, Gathered, Joins, Runs, has_block};
@@ -185,6 +186,8 @@ fn read_call(request: &Value, response: &Value, seen: usize, run: &mut ForeignRu
 
 /// Reads a message; that of a model is a model call.
 pub(super) fn read_message(message: &Value, run: &mut ForeignRun) {
+    let message = &*dialect::spelt(message);
+    dialect::lose_unknown(message, run);
     if let Some(model) = word(message, "model") {
         run.answered_by(model);
     }
@@ -199,6 +202,9 @@ pub(super) fn read_message(message: &Value, run: &mut ForeignRun) {
                 .or(run.stop.take());
         }
         Some("user") => read_user(message.get("content"), run),
+        Some("tool" | "function") if dialect::has_part(message) => {
+            read_results(message.get("content"), run);
+        }
         Some("tool" | "function") => {
             run.push(Event::Answer(tool_answer(message, &ChatOptions::default())));
         }

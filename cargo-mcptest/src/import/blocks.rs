@@ -4,6 +4,7 @@ use mcptest_session::protocol::parts;
 use serde_json::Value;
 
 use super::content::text_of;
+use super::dialect::MessagePart;
 use super::event::{Event, ForeignRun};
 use super::json::text;
 
@@ -29,7 +30,29 @@ pub(super) fn read_user(content: Option<&Value>, run: &mut ForeignRun) {
         run.push(Event::Answer(parts::block_result(block).into()));
     }
     let rest = blocks.iter().filter(|block| !is_result(block));
-    run.user(rest.map(|block| text_of(Some(block))).collect());
+    let said = read_parts(rest, run);
+    run.user(said);
+}
+
+/// Reads a message that holds results of tools alone.
+pub(super) fn read_results(content: Option<&Value>, run: &mut ForeignRun) {
+    let parts = content.and_then(Value::as_array).into_iter().flatten();
+    let said = read_parts(parts, run);
+    if !said.is_empty() {
+        run.lose("text among results", said);
+    }
+}
+
+/// Reads the parts that are calls or results in another form. The text of the others is returned.
+fn read_parts<'v>(parts: impl Iterator<Item = &'v Value>, run: &mut ForeignRun) -> String {
+    let mut said = String::new();
+    for part in parts {
+        match MessagePart::of(part) {
+            Some(known) => known.read(part, run),
+            None => said.push_str(&text_of(Some(part))),
+        }
+    }
+    said
 }
 
 /// Reads what a model wrote, block by block.
@@ -44,6 +67,10 @@ pub(super) fn read_blocks(content: Option<&Value>, run: &mut ForeignRun) {
 }
 
 pub(super) fn read_block(block: &Value, run: &mut ForeignRun) {
+    if let Some(part) = MessagePart::of(block) {
+        part.read(block, run);
+        return;
+    }
     let kind = text(block, "type").unwrap_or("text");
     match kind {
         "text" => run.said(text_of(Some(block))),
@@ -54,6 +81,10 @@ pub(super) fn read_block(block: &Value, run: &mut ForeignRun) {
         "tool_result" => run.push(Event::Answer(parts::block_result(block).into())),
         other if other.ends_with("_tool_result") => {
             run.push(Event::Answer(parts::block_of_provider(block).into()));
+        }
+        "refusal" => {
+            run.refused = true;
+            run.said(text_of(Some(block)));
         }
         "compaction" | "fallback" => run.note("compaction left out"),
         _ => run.said(text_of(Some(block))),

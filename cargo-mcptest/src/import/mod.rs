@@ -6,6 +6,7 @@
 //! - `format`: which format a file has; one file a format reads its records into an `event::ForeignRun`;
 //! - `joining`, `essence`: which records are one run; `reading`: the runs of some records, mapped, in both passes;
 //! - `shared`: records that are of several runs;
+//! - `blocks`, `dialect`: the parts of messages, which several formats share;
 //! - `nesting`, `waiting`, `distinct`: what several formats look things up in;
 //! - `cassette`: the one place that makes a recording of a run; `scores`: what judges thought of it;
 //! - `plan`, `names`, `entries`, `neighbours`, `recorded`: the first pass, which finds the runs, their agents and their order;
@@ -20,6 +21,7 @@ mod cassette;
 mod claude_code;
 mod codex;
 mod command;
+mod dialect;
 mod digest;
 mod distinct;
 mod entries;

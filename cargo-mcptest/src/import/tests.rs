@@ -10,6 +10,7 @@ mod chains;
 mod claude_code;
 mod codex;
 mod console;
+mod dialect;
 mod dropped;
 mod emitters;
 mod grown;

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::tokens;
 use crate::import::blocks;
 use crate::import::content::text_of;
+use crate::import::dialect;
 use crate::import::event::{Answer, Call, Event, ForeignRun, Leading};
 use crate::import::format::has_block;
 use crate::import::json::{flag, given, identifier, list, member, named, role, text, truthy, word};
@@ -27,9 +28,11 @@ pub(in crate::import) fn read(messages: &[Value], run: &mut ForeignRun, options:
     let mut system = Leading::of(run, true);
     let mut of_user = OfUser::default();
     for message in messages {
+        let message = &*dialect::spelt(message);
         let role = role(message);
         let role = role.as_deref().unwrap_or_default();
         let said = text_of(message.get("content"));
+        dialect::lose_unknown(message, run);
         if of_user.takes(message) {
             continue;
         }
@@ -40,13 +43,16 @@ pub(in crate::import) fn read(messages: &[Value], run: &mut ForeignRun, options:
             "user" if options.endings.iter().any(|ending| said.contains(ending)) => {
                 run.turn("user", said);
             }
-            "user" if has_block(message, &["tool_result"]) => {
+            "user" if has_block(message, &["tool_result"]) || dialect::has_part(message) => {
                 blocks::read_user(message.get("content"), run);
             }
             "user" | "human" => run.user(said),
             "assistant" | "agent" | "ai" | "model" => assistant(message, said, run),
             // Whatever the one who calls is named.
             _ if asks(message) => assistant(message, said, run),
+            "tool" | "function" if dialect::has_part(message) => {
+                blocks::read_results(message.get("content"), run);
+            }
             "tool" | "function" => {
                 let mut answer = answer(message, options);
                 // Some give the call's identifier to the result.
@@ -127,7 +133,7 @@ pub(in crate::import) fn is_of_user(of: &Value) -> bool {
 
 /// An answer of the model. What it says before the first user is a greeting and no model call.
 pub(super) fn assistant(message: &Value, said: String, run: &mut ForeignRun) {
-    let is_other = has_block(message, &blocks::BLOCKS);
+    let is_other = has_block(message, &blocks::BLOCKS) || dialect::has_part(message);
     if asks(message) || is_other || run.has_user {
         run.step(tokens(message.get("usage")));
     }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{chat, responses, tokens};
 use crate::import::content::text_of;
+use crate::import::dialect;
 use crate::import::digest::Digest;
 use crate::import::essence::{calls, given_to, said, told};
 use crate::import::event::{ForeignRun, Lost, Stop};
@@ -200,6 +201,8 @@ pub(super) fn read(lines: &[LoggedCall<'_>]) -> Result<ForeignRun, Lost> {
 
 /// The model's answer, which is a model call also where no user has spoken.
 fn answer(message: &Value, run: &mut ForeignRun) {
+    let message = &*dialect::spelt(message);
+    dialect::lose_unknown(message, run);
     let said = text_of(message.get("content"));
     if !run.has_user && list(message, "tool_calls").is_empty() {
         run.step(tokens(message.get("usage")));
