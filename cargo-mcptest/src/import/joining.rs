@@ -22,8 +22,10 @@ pub(super) struct Joiner {
     /// The run that a run became a part of.
     joined: HashMap<usize, usize>,
     keys: HashMap<Digest, usize>,
-    /// The runs that a request may go on with, by what it repeats of them.
-    tips: HashMap<Digest, Tips>,
+    /// The run that a request goes on with, by what it repeats: the oldest that nothing continued yet, else the last.
+    tips: HashMap<Digest, Tip>,
+    /// The runs that came into such a state after it.
+    later_tips: HashMap<Digest, VecDeque<Tip>>,
     /// The runs that begin with the records of another run, and the record with which each leaves it.
     branches: HashMap<usize, RecordPlace>,
     /// The calls that failed and were not tried again so far, by what they asked.
@@ -36,15 +38,6 @@ pub(super) struct Joiner {
 
 /// A run, and how many records it had.
 type Tip = (usize, usize);
-
-/// The runs that are in one state.
-#[derive(Debug, Default)]
-struct Tips {
-    /// Those that nothing continued yet, the oldest first. One may have gone on from another state.
-    open: VecDeque<Tip>,
-    /// The last one that was continued.
-    continued: Option<Tip>,
-}
 
 /// A logged call, as far as it says of which run it is.
 pub(super) struct ChainLink {
@@ -139,7 +132,7 @@ impl Joiner {
     fn go_on(&mut self, part: RecordPlace, state: Option<Digest>, after: &[Digest]) {
         let tip = state.and_then(|state| self.take_tip(state));
         let run = match tip {
-            Some((run, length)) if self.runs[run].len() == length => run,
+            Some(tip @ (run, _)) if self.is_open(tip) => run,
             Some((run, length)) => {
                 let begin = self.runs[run][..length].to_vec();
                 self.branches.insert(self.runs.len(), part);
@@ -154,20 +147,42 @@ impl Joiner {
         self.runs[run].push(part);
         let tip = (run, self.runs[run].len());
         for state in after {
-            self.tips.entry(*state).or_default().open.push_back(tip);
+            self.add_tip(*state, tip);
         }
+    }
+
+    /// A run came into a state.
+    fn add_tip(&mut self, state: Digest, tip: Tip) {
+        let is_waiting = self.later_tips.contains_key(&state)
+            || self.tips.get(&state).is_some_and(|tip| self.is_open(*tip));
+        if is_waiting {
+            self.later_tips.entry(state).or_default().push_back(tip);
+        } else {
+            self.tips.insert(state, tip);
+        }
+    }
+
+    /// Whether nothing continued a run yet.
+    fn is_open(&self, (run, length): Tip) -> bool {
+        self.runs[run].len() == length
     }
 
     /// The oldest run in a state that nothing continued yet, else the last one.
     fn take_tip(&mut self, state: Digest) -> Option<Tip> {
-        let tips = self.tips.get_mut(&state)?;
-        while let Some(tip) = tips.open.pop_front() {
-            tips.continued = Some(tip);
-            if self.runs[tip.0].len() == tip.1 {
-                break;
-            }
+        let mut tip = self.tips.get(&state).copied()?;
+        while !self.is_open(tip)
+            && let Some(next) = self
+                .later_tips
+                .get_mut(&state)
+                .and_then(VecDeque::pop_front)
+        {
+            tip = next;
         }
-        tips.continued
+        if self.later_tips.get(&state).is_some_and(VecDeque::is_empty) {
+            self.later_tips.remove(&state);
+        }
+        self.tips.insert(state, tip);
+        Some(tip)
     }
 
     /// The runs in the order of their first records.
@@ -212,4 +227,82 @@ pub(super) struct Joined {
     pub(super) keys: Vec<Digest>,
     /// The record with which the run leaves another run that begins with the same records.
     pub(super) branch: Option<RecordPlace>,
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn state(step: usize) -> Digest {
+        Digest::of(&["state", &step.to_string()])
+    }
+
+    /// The call of a step; all runs are in the same states, so that nothing but the order tells them apart.
+    fn link(step: usize, is_failed: bool) -> ChainLink {
+        ChainLink {
+            before: (0..=step).rev().map(state).collect(),
+            after: vec![state(step + 1)],
+            asked: state(step),
+            is_failed,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn runs_that_say_the_same_are_as_many_as_there_were(
+            (order, length) in (1_usize..5, 1_usize..5).prop_flat_map(|(runs, length)| {
+                let order: Vec<usize> = (0..runs * length).map(|it| it % runs).collect();
+                (Just(order).prop_shuffle(), Just(length))
+            }),
+            failed in proptest::collection::vec(any::<bool>(), 20),
+        ) {
+            let mut steps = [0; 5];
+            let (mut joiner, mut number, mut attempts) = (Joiner::default(), 0, 0);
+            let mut add = |joiner: &mut Joiner, step, is_failed| {
+                number += 1;
+                joiner.chained(RecordPlace::of(number, 1), &link(step, is_failed));
+            };
+            for (run, failed) in order.iter().zip(failed) {
+                let step = steps[*run];
+                if failed {
+                    add(&mut joiner, step, true);
+                    attempts += 1;
+                }
+                add(&mut joiner, step, false);
+                steps[*run] += 1;
+            }
+            prop_assert_eq!(joiner.retried(), attempts);
+            let runs = joiner.finish();
+            prop_assert_eq!(runs.len() * length, order.len());
+            for run in runs {
+                prop_assert_eq!((run.parts.len(), run.branch), (length, None));
+            }
+        }
+    }
+
+    #[test]
+    fn what_goes_on_a_second_time_leaves_the_last_run_that_went_on() {
+        let mut joiner = Joiner::default();
+        for (number, step) in [(1, 0), (2, 0), (3, 1), (4, 1), (5, 1)] {
+            joiner.chained(RecordPlace::of(number, 1), &link(step, false));
+        }
+        joiner.chained(RecordPlace::of(6, 1), &link(1, true));
+        let runs = joiner.finish().into_iter();
+        let runs = runs.map(|run| {
+            let numbers = run.parts.iter().map(|part| part.number());
+            (
+                numbers.collect::<Vec<u32>>(),
+                run.branch.map(RecordPlace::number),
+            )
+        });
+        let expected = [
+            (vec![1, 3], None),
+            (vec![2, 4], None),
+            (vec![2, 5], Some(5)),
+            (vec![2, 6], Some(6)),
+        ];
+        assert_eq!(runs.collect::<Vec<_>>(), expected);
+    }
 }
