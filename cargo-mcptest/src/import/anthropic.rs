@@ -202,7 +202,7 @@ pub(super) fn read_message(message: &Value, run: &mut ForeignRun) {
                 .or(run.stop.take());
         }
         Some("user") => read_user(message.get("content"), run),
-        Some("tool" | "function") if dialect::has_part(message) => {
+        Some("tool" | "function") if dialect::holds_results(message) => {
             read_results(message.get("content"), run);
         }
         Some("tool" | "function") => {

@@ -13,6 +13,8 @@ use super::json::{flag, given, identifier, list, member, named, text, truthy};
 pub(super) enum MessagePart {
     Call(Call),
     Answer(Answer),
+    /// A call, and its result if it has one.
+    Both(Call, Option<Answer>),
     Thought,
     /// Where a model call of the AI SDK begins.
     Mark,
@@ -55,6 +57,12 @@ impl MessagePart {
             }
             "reasoning" => Self::Thought,
             "step-start" => Self::Mark,
+            _ if is_shown_call(part) => {
+                let name = kind.strip_prefix("tool-");
+                let name = name.or_else(|| text(part, "toolName"));
+                let call = Call::new(identifier(part, "toolCallId"), name, member(part, "input"));
+                Self::Both(call, of_shown(part))
+            }
             _ if inner("reasoningContent").is_some() => Self::Thought,
             _ if looks_like_call(part) => Self::Unknown,
             _ => return None,
@@ -66,8 +74,18 @@ impl MessagePart {
         match self {
             Self::Call(call) => run.call(call),
             Self::Answer(answer) => run.push(Event::Answer(answer)),
+            Self::Both(call, answer) => {
+                run.call(call);
+                if let Some(answer) = answer {
+                    run.push(Event::Answer(answer));
+                }
+            }
             Self::Thought => run.note("reasoning left out"),
-            Self::Mark => {}
+            Self::Mark => {
+                if !matches!(run.events.last(), Some(Event::Step(_))) {
+                    run.step(None);
+                }
+            }
             Self::Unknown => run.lose("call in an unknown form", canonical_json(part)),
         }
     }
@@ -77,6 +95,12 @@ impl MessagePart {
 pub(super) fn has_part(message: &Value) -> bool {
     let mut parts = list(message, "content").iter();
     parts.any(|part| MessagePart::of(part).is_some())
+}
+
+/// Whether a message of a tool holds results that say themselves of which call they are. Else its content is a result,
+/// whatever stands in it.
+pub(super) fn holds_results(message: &Value) -> bool {
+    given(message, "tool_call_id").is_none() && has_part(message)
 }
 
 fn call_of(call: &Value, id: &str, name: &str, args: &str) -> Call {
@@ -128,6 +152,31 @@ fn of_ai_sdk(part: &Value) -> Answer {
     };
     let value = value.cloned().unwrap_or_default();
     answer_of(part, "toolCallId", "toolName", value, is_error)
+}
+
+/// Whether a part is a call as the AI SDK shows it to users: `tool-NAME`, with its state.
+fn is_shown_call(part: &Value) -> bool {
+    let kind = text(part, "type").unwrap_or_default();
+    let states = ["input-available", "output-available", "output-error"];
+    let is_known = text(part, "state").is_some_and(|state| states.contains(&state));
+    is_known && (kind.starts_with("tool-") || kind == "dynamic-tool")
+}
+
+/// The result of such a call.
+fn of_shown(part: &Value) -> Option<Answer> {
+    let (key, failed) = match text(part, "state")? {
+        "output-available" => ("output", false),
+        "output-error" => ("errorText", true),
+        _ => return None,
+    };
+    let value = member(part, key);
+    Some(answer_of(
+        part,
+        "toolCallId",
+        "toolName",
+        value,
+        Some(failed),
+    ))
 }
 
 /// Whether a name is one that calls and results of tools have somewhere.

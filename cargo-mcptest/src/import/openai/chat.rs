@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::tokens;
 use crate::import::blocks;
 use crate::import::content::text_of;
-use crate::import::dialect;
+use crate::import::dialect::{self, MessagePart};
 use crate::import::event::{Answer, Call, Event, ForeignRun, Leading};
 use crate::import::format::has_block;
 use crate::import::json::{flag, given, identifier, list, member, named, role, text, truthy, word};
@@ -50,7 +50,7 @@ pub(in crate::import) fn read(messages: &[Value], run: &mut ForeignRun, options:
             "assistant" | "agent" | "ai" | "model" => assistant(message, said, run),
             // Whatever the one who calls is named.
             _ if asks(message) => assistant(message, said, run),
-            "tool" | "function" if dialect::has_part(message) => {
+            "tool" | "function" if dialect::holds_results(message) => {
                 blocks::read_results(message.get("content"), run);
             }
             "tool" | "function" => {
@@ -157,7 +157,11 @@ fn asks(message: &Value) -> bool {
 /// The calls of an answer, besides those that its content told of.
 pub(in crate::import) fn calls(message: &Value, run: &mut ForeignRun) {
     let told = list(message, "content").iter();
-    let told: HashSet<String> = told.filter_map(|block| identifier(block, "id")).collect();
+    let id = |block: &Value| match MessagePart::of(block) {
+        Some(MessagePart::Call(call) | MessagePart::Both(call, _)) => call.id,
+        _ => identifier(block, "id"),
+    };
+    let told: HashSet<String> = told.filter_map(id).collect();
     let own = list(message, "tool_calls").iter();
     for call in own.filter(|call| !is_of_user(call)) {
         let call = Call::from(parts::tool_call(call));

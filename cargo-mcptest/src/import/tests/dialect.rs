@@ -128,6 +128,53 @@ fn calls_are_read_in_the_form_of_other_libraries() {
     }
 }
 
+/// What the AI SDK shows to users has both sides of a call in one part, and model calls begin at marks.
+#[test]
+fn messages_for_users_hold_calls_and_results() {
+    let shown = |kind: &str, id: &str, state: &str, key: &str, value: &str| json!({ "type": kind, "toolName": "refund", "toolCallId": id, "state": state, "input": { "order": 7 }, key: value });
+    let say = |text: &str| json!({ "type": "text", "text": text });
+    let mark = json!({ "type": "step-start" });
+    let (desk, said) = import(&json!({ "model": "m", "messages": [
+        { "id": "1", "role": "user", "parts": [say("Refund order 7.")] },
+        { "id": "2", "role": "assistant", "parts": [
+            mark, say("Let me look."), shown("tool-refund", "a", "output-error", "errorText", "no"),
+            mark, shown("dynamic-tool", "b", "output-available", "output", "ok"),
+            mark, say("Refunded.") ] },
+    ] }));
+    assert_eq!(said.status, 0, "{said:?}");
+    let run = desk.recording();
+    let args = r#"{"order":7}"#;
+    assert_eq!(
+        calls(&run),
+        [
+            call("refund", args, "no", Some(true)),
+            call("refund", args, "ok", Some(false))
+        ]
+    );
+    assert_eq!(closing(&run), "Refunded.");
+    // The user, three model calls, two results.
+    assert_eq!(run["trace"]["conversation"]["message_count"], 6);
+}
+
+/// A call that a message tells of twice is one call, and what a tool gave back is its result, whatever it looks like.
+#[test]
+fn what_is_told_twice_is_one_call_and_a_result_stays_whole() {
+    let mut asks = message(
+        "assistant",
+        &json!([{ "toolUse": { "toolUseId": "c", "name": "refund", "input": { "order": 7 } } }]),
+    );
+    asks["tool_calls"] =
+        json!([{ "id": "c", "function": { "name": "refund", "arguments": "{\"order\":7}" } }]);
+    let mut result = message("tool", &json!([{ "toolOutput": { "left": 1 } }]));
+    result["tool_call_id"] = "c".into();
+    let (desk, said) = import(&talk(&asks, &result));
+    assert_eq!(said.status, 0, "{said:?}");
+    let run = desk.recording();
+    assert_eq!(calls(&run).len(), 1);
+    let kept = &run["trace"]["tool_results"][0]["result"];
+    assert!(kept.to_string().contains(r#"{"left":1}"#), "{kept}");
+}
+
 /// A record of Converse has its system prompt beside the messages, as Anthropic's records have.
 #[test]
 fn a_system_prompt_beside_the_messages_costs_no_call() {
@@ -159,7 +206,7 @@ fn a_call_in_an_unknown_form_is_reported() {
         part(json!({ "type": "tool-invocation", "toolInvocation": { "toolName": "refund" } })),
         part(json!({ "toolRequestCall": { "name": "refund" } })),
         json!({ "role": "assistant", "parts": [{ "type": "step-start" }, { "type": "text", "text": "Let me look." },
-            { "type": "tool-refund", "toolCallId": "c", "state": "output-available", "input": {}, "output": "refund" }] }),
+            { "type": "tool-refund", "toolCallId": "c", "state": "input-streaming" }] }),
         json!({ "role": "assistant", "content": "Let me look.", "toolInvocations": [{ "toolName": "refund" }] }),
         json!({ "role": "assistant", "content": "Let me look.", "tool_calls": { "name": "refund" } }),
     ] {
