@@ -33,10 +33,18 @@ impl<'a> UnknownTools<'a> {
         let known: Vec<&str> = tools.names().collect();
         let all_listed = tools.is_complete();
         let servers: Vec<&str> = tools.servers().collect();
+        // A plan fits a tool with the wire prefix of its server and without; other gates compare whole names.
+        let is_wire = |name: &str, known: &str| {
+            let behind = known.rsplit_once("__").map(|(_, own)| own);
+            let of_server = name.rsplit_once("__");
+            let of_server = of_server.filter(|(server, _)| servers.contains(server));
+            gate.0 == GateKind::Trajectory
+                && (behind == Some(name) || of_server.is_some_and(|(_, own)| own == known))
+        };
         let is_known = |name: &str| {
             let pattern = ToolPattern::new(name);
             let mut known = known.iter();
-            known.any(|known| pattern.matches(known))
+            known.any(|known| pattern.matches(known) || is_wire(name, known))
         };
         let is_respelt = |name: &str| respelt(name, &known).is_some();
         let fits = |pattern: &&ToolPattern| {

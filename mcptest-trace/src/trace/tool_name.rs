@@ -160,6 +160,8 @@ mod tests {
             "search_index_rebuild",
             "check_out_guest",
             "view_commit_and_push",
+            "find_reset_password",
+            "read_edit_file",
         ] {
             assert!(!reads_by_name(name), "{name}");
         }
@@ -189,7 +191,7 @@ mod tests {
             "get_commit",
             "get_commit_diff",
             "get_block_children",
-            "find_next_stop",
+            "get_next_stop",
             "get_push_notifications",
             "get_merge_conflicts",
             "get_deploy_key",

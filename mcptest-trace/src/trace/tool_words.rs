@@ -110,16 +110,14 @@ pub(super) const CHANGES: [&str; 80] = [
     "unfreeze",
 ];
 
-/// Those of them that are things in the name of what gets one: `get_commit`, `find_next_stop`, `get_push_notifications`.
+/// Those of them that are things in the name of what gets one: `get_commit`, `get_push_notifications`.
 pub(super) const THINGS: [&str; 15] = [
     "ban", "block", "commit", "deploy", "edit", "grant", "install", "invite", "merge", "pay",
     "push", "reset", "restore", "send", "stop",
 ];
 
-/// First words behind which such a word is a thing.
-pub(super) const GETS: [&str; 8] = [
-    "describe", "fetch", "find", "get", "inspect", "read", "retrieve", "search",
-];
+/// First words behind which such a word is a thing: `find_reset_password` and `read_edit_file` may do both.
+pub(super) const GETS: [&str; 4] = ["describe", "get", "inspect", "retrieve"];
 
 /// Words that change something behind *and*: elsewhere in a name they may be things, `get_order`.
 pub(super) const CHANGES_JOINED: [&str; 34] = [

@@ -212,6 +212,17 @@ fn a_forbidden_tool_that_is_written_otherwise_is_told_from_one_that_was_not_call
 }
 
 #[test]
+fn a_plan_fits_a_tool_with_its_wire_prefix_and_other_gates_do_not() {
+    let plan = "  trajectory: { mode: strict, calls: [{ name: delete_file }] }\n";
+    for called in ["fs__delete_file", "mcp__fs__delete_file"] {
+        holds(judge(plan, &[calls(&[called])]));
+    }
+    failure(judge(plan, &[calls(&["fs__read_file"])]));
+    let golden = "  golden_path: { calls: [delete_file] }\n";
+    failure(judge(golden, &[calls(&["fs__delete_file"])]));
+}
+
+#[test]
 fn a_tool_that_a_client_names_by_its_server_is_known() {
     let gate = "  trajectory: { forbid: [delete_order] }\n";
     let run = |called: &str| {
@@ -225,11 +236,10 @@ fn a_tool_that_a_client_names_by_its_server_is_known() {
     assert!(!text.contains("no such tool"), "{text}");
     assert!(text.contains("mcp__shop__delete_order"), "{text}");
 
-    // A plan means the name as it is called.
+    // The wire prefix is no part of the name that a plan means.
     let plan = "  trajectory: { mode: superset, calls: [{ name: delete_order }] }\n";
-    let text = failure(judge_runs("", plan, &[run("mcp__shop__delete_order")]));
-    let help = "did you mean `mcp__shop__delete_order`?";
-    assert!(text.contains(help), "{text}");
+    holds(judge_runs("", plan, &[run("mcp__shop__delete_order")]));
+    failure(judge_runs("", plan, &[run("mcp__shop__get_order")]));
 }
 
 #[test]
