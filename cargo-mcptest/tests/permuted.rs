@@ -159,11 +159,8 @@ fn page(folder: &Folder) -> Vec<Value> {
     );
     let page = fs::read_to_string(folder.at("target/mcptest/report.html")).unwrap();
     let pieces = pieces(&page).map(|(_, mut data)| {
-        // `decay` says of the runs which came first; the others name some of them.
-        without(
-            &mut data,
-            &["origin", "decay", "failure", "evidence", "notes"],
-        );
+        // These name some of the runs.
+        without(&mut data, &["origin", "failure", "evidence", "notes"]);
         unordered(&mut data, &["runs", "per_run"]);
         data
     });

@@ -450,3 +450,21 @@ fn what_a_played_run_cannot_have_is_that_of_its_recording_and_a_red_one_shows_no
     ));
     assert!(!results.stdout.contains("quick refund clerk"), "{results}");
 }
+
+/// What the code does otherwise stands in the first line of a pull request's comment.
+#[test]
+fn recordings_that_no_longer_play_are_in_the_first_line_of_the_comment() {
+    let folder = recorded("{}");
+    for (path, bytes) in e2e_support::folder::collect(&folder.at("suites/cassettes")) {
+        folder.write(&format!("before/cassettes/{path}"), bytes);
+    }
+    let comment = |change: &str| {
+        let report = ["report", "--format", "markdown", "--baseline", "before"];
+        run(&mut mcptest(&folder, change, &report)).stdout
+    };
+    let changed = comment("another system prompt");
+    let told = "2 of 2 recordings no longer play: record them with `cargo mcptest record --all refunds::refund_agent`.**";
+    assert!(changed.lines().nth(1).unwrap().contains(told), "{changed}");
+    let same = comment("");
+    assert!(!same.contains("no longer play"), "{same}");
+}

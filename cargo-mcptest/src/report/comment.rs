@@ -3,11 +3,12 @@
 //! A comment begins with a marker that nobody sees and by which it is found again. Its first line that is
 //! seen is the verdict.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 use mcptest::result::{CaseResult, CaseStatus};
+use mcptest::suite::gates::GateKind;
 use mcptest_suite::shown_path;
 use mcptest_trace::text::{MarkdownBlock, counted, joined};
 
@@ -69,10 +70,43 @@ fn headline(suite: &str, blocks: &[MarkdownBlock], cases: &[&CaseResult]) -> [Ma
         more => format!(" **{more} of {} fail.**", counted(cases.len(), "case")),
     };
     let verdict = blocks.first().map_or("", |first| first.head.trim_end());
+    let played = no_longer_plays(cases).unwrap_or_default();
     [
-        MarkdownBlock::whole(format!("{}\n{verdict}{failed}\n", marker(suite))),
+        MarkdownBlock::whole(format!("{}\n{verdict}{failed}{played}\n", marker(suite))),
         MarkdownBlock::whole(format!("\nAgent tests of {}\n", escaped(suite))),
     ]
+}
+
+/// How many recordings the agents' own code does otherwise now, and how they are recorded anew; nothing where all play.
+fn no_longer_plays(cases: &[&CaseResult]) -> Option<String> {
+    let playing = cases
+        .iter()
+        .filter(|case| case.gate.as_deref() == Some(GateKind::Playback.name()));
+    let (mut broken, mut all, mut agents) = (0, 0, BTreeSet::new());
+    for case in playing {
+        let verdicts = case.run_verdicts.iter();
+        let fail = verdicts.filter(|verdict| verdict.passed() == Some(false));
+        let fail = fail.count();
+        all += case.run_verdicts.len();
+        broken += fail;
+        agents.extend(
+            case.agent
+                .iter()
+                .filter(|_| fail > 0)
+                .map(|agent| &agent.case),
+        );
+    }
+    let first = agents.first()?;
+    let filter = match agents.len() {
+        1 => first.as_str(),
+        _ => first.split("::").next().unwrap_or_default(),
+    };
+    Some(format!(
+        " **{broken} of {} no longer play{}: record them with `{}`.**",
+        counted(all, "recording"),
+        if broken == 1 { "s" } else { "" },
+        format!("cargo mcptest record --all {filter}").replace('`', "ʼ")
+    ))
 }
 
 /// What the comment of a suite begins with.

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use mcptest::result::{CaseResult, CaseStatus};
+use mcptest::result::{CaseResult, CaseStatus, RunVerdict};
+use mcptest::suite::gates::GateKind;
 use mcptest_suite::escape;
 
 use crate::judging::PackageVerdicts;
@@ -117,7 +118,10 @@ fn row_of(name: &str, row: &GateCases<'_>) -> String {
         .get("")
         .map(|case| case.runs.as_slice())
         .unwrap_or_default();
-    let count = |is: Option<bool>| runs.iter().filter(|run| run.passed == is).count();
+    let outcomes = runs.iter().enumerate();
+    let outcomes = outcomes.map(|(place, run)| run.passed.or_else(|| by_gates(row, place)));
+    let outcomes: Vec<Option<bool>> = outcomes.collect();
+    let count = |is: Option<bool>| outcomes.iter().filter(|passed| **passed == is).count();
     let ignored = row
         .get("")
         .filter(|_| row.values().all(|case| case.status == CaseStatus::Ignored));
@@ -143,6 +147,16 @@ fn row_of(name: &str, row: &GateCases<'_>) -> String {
         escaped(name),
         verdicts.join(", ")
     )
+}
+
+/// Whether the gates that judge runs one by one let a run pass, as the page of the report says it; nothing where they
+/// judge nothing of it. `playback` is about the code, and not about the run.
+fn by_gates(row: &GateCases<'_>, place: usize) -> Option<bool> {
+    let judging = row
+        .iter()
+        .filter(|(gate, _)| **gate != GateKind::Playback.name());
+    let verdicts = judging.filter_map(|(_, case)| case.run_verdicts.get(place).copied());
+    verdicts.max().and_then(RunVerdict::passed)
 }
 
 fn listed(title: &str, lines: impl Iterator<Item = String>) -> String {

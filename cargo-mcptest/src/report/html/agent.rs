@@ -22,10 +22,10 @@ pub(super) struct AgentView {
     unusable: Option<String>,
     /// The tools that are expected, in order.
     plan: Vec<String>,
-    /// The names of the sub-scores of stability.
-    sub_scores: [&'static str; 4],
-    /// Empirical pass^k in percent over the first k runs.
-    decay: Vec<u64>,
+    /// The names of the sub-scores of stability; nothing where the suite does not ask for stability.
+    sub_scores: Option<[&'static str; 4]>,
+    /// pass^k in percent, for k from 1: the chance that k runs of those that there are all passed.
+    pass_hat: Vec<f64>,
     /// What asks: the lines of the suite.
     suite: Excerpt,
     /// The prompts, with the runs of each.
@@ -143,13 +143,17 @@ impl AgentView {
             view.played = played::of(results, number, run);
         }
         let outcomes: Option<Vec<bool>> = views.iter().map(|run| run.passed).collect();
-        let decay = outcomes.filter(|outcomes| !outcomes.is_empty());
+        let outcomes = outcomes.filter(|outcomes| !outcomes.is_empty());
+        let pass_hat = outcomes.map_or_else(Vec::new, |outcomes| summarize(&outcomes).pass_hat);
+        let asks_for_stability = results
+            .iter()
+            .any(|result| result.gate.as_deref() == Some("stability"));
         Self {
             cases: results.iter().map(|result| case_view(result)).collect(),
             unusable,
             plan,
-            sub_scores: SUB_SCORES,
-            decay: decay.map_or_else(Vec::new, |outcomes| summarize(&outcomes).decay_curve),
+            sub_scores: asks_for_stability.then_some(SUB_SCORES),
+            pass_hat: pass_hat.iter().map(|share| 100.0 * share).collect(),
             suite: excerpt(test),
             prompts: prompts(runs),
             runs: views,

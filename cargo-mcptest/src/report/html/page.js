@@ -318,7 +318,7 @@
     if (data.runs.length) {
       parts.push(make("h2", {}, "Runs side by side"), legend(data),
         make("div", { class: "runs", tabindex: "0", role: "region", "aria-label": "Runs side by side" }, data.runs.map((run, at) => [runOf(run, at), run.played && playedOf(run.played, at)])),
-        make("h2", {}, "Sub-scores of stability"), scores(data), ...curves(data));
+        ...(data.sub_scores ? [make("h2", {}, "Sub-scores of stability"), scores(data)] : []), ...curves(data));
     }
     parts.push(make("h2", {}, "Prompt"), data.prompts.map(([text, runs]) => [
       data.prompts.length > 1 && make("p", { class: "faint" }, "of " + runs.map((run) => "run " + (run + 1)).join(", ")),
@@ -467,14 +467,14 @@
     return wide("Sub-scores of stability", make("table", {},
       make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "run"), data.sub_scores.map((name) => make("th", { scope: "col", class: "number" }, name)))),
       make("tbody", {}, data.runs.map((run, at) => make("tr", {}, make("th", { scope: "row" }, String(at + 1)),
-        run.scores.map((score) => make("td", { class: "number" + (score === lowest ? " bad" : "") }, score.toFixed(2) + (score === lowest ? " lowest" : ""))))))));
+        run.scores.map((score) => make("td", { class: "number" + (score === lowest && run.passed === false ? " bad" : "") }, score.toFixed(2) + (score === lowest ? " lowest" : ""))))))));
   }
 
   function curves(data) {
     const pictures = [];
-    if (data.decay.length > 1) {
-      pictures.push(chart("pass^k over the first k runs, in percent", data.decay, {
-        range: [0, 100], label: "decay: " + data.decay.map((share, at) => `${at + 1}: ${share}%`).join(", "),
+    if (data.pass_hat.length > 1) {
+      pictures.push(chart("pass^k, in percent", data.pass_hat, {
+        range: [0, 100], label: "pass^k: " + data.pass_hat.map((share, at) => `k ${at + 1}: ${share.toFixed(1)}%`).join(", "),
       }));
     }
     data.runs.forEach((run, at) => {
