@@ -114,6 +114,19 @@ impl Opened {
         Ok(opened)
     }
 
+    /// Refuses suites of a revision that do not load.
+    pub(crate) fn must_load(&self, revision: &str) -> Result<(), Failure> {
+        let Some(first) = self.suites.failures().first() else {
+            return Ok(());
+        };
+        let why = first.text.lines().next().unwrap_or_default();
+        let what = format!(
+            "the suites of {revision} do not load: {}: {why}",
+            first.case
+        );
+        Err(Failure::new(what).help("compare with the work tree: leave out the second revision"))
+    }
+
     /// Refuses suites that do not load.
     pub(crate) fn must_be_whole(&self, output: &mut Output<'_>) -> Result<(), Failure> {
         let failures = self.suites.failures();

@@ -99,7 +99,7 @@ fn each_suite_has_a_comment_of_its_own() {
     assert!(
         second.starts_with(
             "<!-- mcptest: suites/second.yml -->\n\
-             **The compared agent is not shown to be worse, 1 cannot be told yet: 2 more runs would decide; the failures are in other suites.** **1 of 2 cases fails.**\n"
+             **The compared agent is not shown to be worse, 1 has too few runs to show a loss: 2 more runs would do; the failures are in other suites.** **1 of 2 cases fails.**\n"
         ),
         "{second}"
     );

@@ -247,16 +247,17 @@ fn agents_of_one_side_and_of_other_prompts_are_listed() {
     }
     let said = mcptest(folder.path(), &["compare", "before"]).exits(3);
     for line in [
-        "new: `a_refund`\n",
-        "gone: `b_search`\ndropped: `old`\n",
-        "cannot tell: 1 agent has no runs any more, so it may have got worse. Exit status 3.\n",
-        "not comparable: `c_book`\n  baseline: recorded with another prompt\n  -go\n  -away\n  +go\n",
+        "new, not compared: `a_refund`\n",
+        "gone, because there is no recording of it now: `b_search`\n",
+        "gone, because no suite asks for it any more: `old`\n",
+        "cannot tell: 1 agent has no runs now, so it may have got worse. Exit status 3.\n",
+        "not comparable: `c_book`\n  the prompt is another one\n  -go\n  -away\n  +go\n",
     ] {
         assert!(said.stdout.contains(line), "{line} in\n{said}");
     }
     assert!(words(&said.stdout).starts_with(
-            "It is not clear whether the agent got worse, 1 calls other tools (`d_cancel`), 1 is new, \
-             1 is without runs now, 1 is no longer asked for, 1 is not comparable."
+            "It is not clear whether the agent got worse, 1 calls other tools (`d_cancel`), 2 gone, 1 new, \
+             not compared, 1 is not comparable."
         ), "{said}");
 }
 
@@ -312,7 +313,7 @@ fn another_model_is_compared_when_it_is_asked_for() {
             .contains("not comparable: `a_refund`\n  the baseline has this agent with the model old; `--across-models` compares both\n"),
         "{apart}"
     );
-    assert!(!apart.stdout.contains("dropped"), "{apart}");
+    assert!(!apart.stdout.contains("no suite asks for it"), "{apart}");
     let hint = "has recordings of these agents by another model: `--across-models` compares them";
     let back = mcptest(folder.path(), &["compare", ".", "before"]).exits(3);
     assert!(
@@ -320,7 +321,10 @@ fn another_model_is_compared_when_it_is_asked_for() {
         "{back}"
     );
     let said = mcptest(folder.path(), &["compare", "before", "--across-models"]).exits(1);
-    assert_eq!(table(&said.stdout), TABLE);
+    let mut found = table(&said.stdout);
+    let changed = "the model changed: old → m: `a_refund`, `b_search`, `c_book`, `d_cancel`";
+    assert_eq!(found.remove(7), changed);
+    assert_eq!(found, TABLE);
 }
 
 #[test]

@@ -181,6 +181,6 @@ fn recordings_that_are_gone_are_told() {
     }
     fs::remove_dir_all(folder.at("suites/cassettes/a_refund__m")).unwrap();
     let said = mcptest(folder.path(), &["compare", "before"]).exits(3);
-    let told = "unchanged: `b_search`, `c_book`, `d_cancel`\ngone: `a_refund`\ncannot tell: 1 agent has no runs";
+    let told = "unchanged: `b_search`, `c_book`, `d_cancel`\ngone, because there is no recording of it now: `a_refund`\ncannot tell: 1 agent has no runs";
     assert!(said.stdout.contains(told), "{said}");
 }

@@ -30,7 +30,7 @@ fn of_too_few_runs_it_says_how_many_more_and_how() {
     let said = mcptest(folder.path(), &["compare", "before"]);
     let told = words(&said.stdout);
     for part in [
-        "3 cannot be told yet: 2 more runs each would decide",
+        "3 have too few runs to show a loss: 2 more runs each would do",
         "`desk::a_refund`, `desk::b_search`, 1 more: 4 runs on each side would show a fall to no passed run; \
          `runs: 4` in suites/desk.yml and `cargo mcptest record desk::` record 2 more, and the baseline needs 2 more",
     ] {

@@ -33,6 +33,10 @@ pub(crate) struct How {
     /// What turns the comparison red.
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Fails::Outcomes, Fails::Cost])]
     fail_on: Vec<Fails>,
+    /// Agents of the baseline that no suite asks for any more were removed on purpose. Without this option the status
+    /// is 3 if there are any.
+    #[arg(long)]
+    allow_gone: bool,
     /// Fail unless the comparison shows that the suite is no worse.
     #[arg(long, value_enum)]
     require: Option<Require>,
@@ -98,6 +102,7 @@ impl How {
             .with_cost_margin(self.cost_margin)
             .with_fail_on(self.fail_on.iter().map(metric))
             .with_cost(self.cost.kind())
+            .with_allow_gone(self.allow_gone)
             .with_require_not_worse(self.require.is_some())
             .with_inconclusive_passes(self.inconclusive.is_some())
             .with_seed(self.seed)

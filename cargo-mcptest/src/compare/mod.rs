@@ -189,6 +189,8 @@ pub(crate) struct Compared {
     added: Vec<(String, String)>,
     /// What was looked for on a side that has nothing of what the other has.
     empty_side: Option<String>,
+    /// Agents that neither side has a recording of, in words.
+    unrecorded: Option<String>,
     /// How agents are recorded, by their stems.
     recorded: BTreeMap<String, Recorded>,
     /// Which runs would decide where nothing can be told.
@@ -211,18 +213,26 @@ impl Compared {
         named: [Option<&str>; 2],
         how: &How,
     ) -> Result<Self, Failure> {
+        let [baseline, candidate] = named.map(|named| Side::read(opened, named));
+        let sides = [baseline?, candidate?];
+        // Where a revision is judged, its own suites judge it, and not those of a changed work tree.
+        let at_candidate = sides[1].suites(opened);
+        if let Some(at_candidate) = &at_candidate {
+            at_candidate.must_load(&sides[1].to_string())?;
+        }
+        let opened = at_candidate.as_ref().unwrap_or(opened);
         let options = how.options();
+        let options = options.with_empty_baseline_holds(!sides[0].is_folder());
         let mut suites = opened.suites.suites();
         if options.cost == CostKind::Usd && suites.all(|(_, suite)| suite.prices.is_empty()) {
             let unpriced = "no suite has `prices`, so the cost of a run in dollars is not known";
             let help = "add the dollars per million tokens of each model to the suites: `prices: { gpt-5: { prompt: 1.25, completion: 10 } }`";
             return Err(Failure::new(unpriced).help(help));
         }
-        let [baseline, candidate] = named.map(|named| Side::read(opened, named));
-        let sides = [baseline?, candidate?];
         let pairs = Pairs::new(opened, sides.each_ref(), options.cost, how)?;
         let options = options.with_agent_margins(pairs.margins());
         let recorded = pairs.recorded();
+        let unrecorded = pairs.unrecorded();
         let asked = how.outcome.as_ref();
         let samples = pairs.samples(asked.map(OutcomeAsked::source));
         let comparison = compare(&samples.agents, &options);
@@ -243,6 +253,7 @@ impl Compared {
             recorded,
             added: added.collect(),
             empty_side,
+            unrecorded,
             comparison,
             sides,
             outcome: samples.outcome,
@@ -291,7 +302,7 @@ impl Compared {
                 ));
             }
         }
-        let empty = self.empty_side.iter();
+        let empty = self.unrecorded.iter().chain(&self.empty_side);
         text.extend(empty.map(|line| wrapped(line, 2) + "\n"));
         text
     }
@@ -321,7 +332,9 @@ impl Compared {
         blocks.splice(1..1, more_runs.map(paragraph));
         let added = self.added.iter().filter(|(agent, _)| keep(agent));
         let added = added.map(|(_, said)| said.clone());
-        let notes = added.chain(self.empty_side.clone());
+        let notes = added
+            .chain(self.unrecorded.clone())
+            .chain(self.empty_side.clone());
         blocks.extend(notes.map(|line| paragraph(escape_markdown_but_code(&line))));
         let [baseline, candidate, outcomes] = self.said().map(|said| escape_markdown(&said));
         blocks.push(paragraph(format!(
@@ -332,7 +345,7 @@ impl Compared {
 
     /// What stands below the table of a page.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let empty = self.empty_side.iter().cloned();
+        let empty = self.unrecorded.iter().chain(&self.empty_side).cloned();
         let more_runs = self.more_runs.iter().map(ToString::to_string);
         let own = empty
             .chain(self.added.iter().map(|(_, said)| said.clone()))

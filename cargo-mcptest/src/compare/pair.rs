@@ -1,10 +1,10 @@
 //! Which runs of an agent are compared with which.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use mcptest::judge::{AgentTest, SideRuns};
-use mcptest_suite::shown_path;
+use mcptest_suite::{quoted_list, shown_path};
 use mcptest_trace::evidence::compare::{AgentName, AgentSamples, CostKind, Sides};
 
 use super::across::PackageLayout;
@@ -13,6 +13,7 @@ use super::how::How;
 use super::remedy::Recorded;
 use super::side::{Side, SidePlace};
 use crate::failure::Failure;
+use crate::files::stems_of;
 use crate::judging::{Opened, in_parallel};
 use crate::outcome::{OutcomeAsked, OutcomeSource, ScoreOutcome};
 
@@ -28,6 +29,8 @@ struct Pair {
     name: AgentName,
     baseline: SideRuns,
     candidate: SideRuns,
+    /// Why the recordings of a side cannot be compared.
+    unreadable: Vec<String>,
     /// Why the gates cannot say of its runs if they passed.
     refused: Option<String>,
     /// The least drop that counts of it, where the suite says so.
@@ -76,7 +79,13 @@ impl Pairs {
             baseline.place(package, candidate),
             candidate.place(package, baseline),
         ];
-        let dropped = dropped(&places[0], &agents, across_models);
+        let mut dropped = dropped(&places[0], &agents, across_models);
+        // A recording that no suite asked for there either is no agent that is gone.
+        if let Some(before) = baseline.suites(opened) {
+            let before = before.suites.agents();
+            let asked: BTreeSet<String> = before.iter().flat_map(stems_of).collect();
+            dropped.retain(|it| asked.is_empty() || asked.contains(&it.stem));
+        }
         let pair = |agent: &AgentTest<'_>| -> Result<Pair, Failure> {
             let stem = agent.stem();
             let stem = match stems.get(&stem) {
@@ -87,7 +96,17 @@ impl Pairs {
                 runs(agent, (side, place), cost, across_models, score)
             };
             let [before, now] = &places;
-            let (baseline, candidate) = (read(baseline, before)?, read(candidate, now)?);
+            let mut unreadable = Vec::new();
+            let mut kept = |read: Result<SideRuns, RunsProblem>| match read {
+                Ok(runs) => Ok(runs),
+                Err(RunsProblem::Command(failure)) => Err(failure),
+                Err(RunsProblem::Recordings(why)) => {
+                    unreadable.extend(why);
+                    Ok(SideRuns::none())
+                }
+            };
+            let baseline = kept(read(baseline, before))?;
+            let candidate = kept(read(candidate, now))?;
             let was = dropped.iter().filter(|_| baseline.is_empty());
             let was = was.filter_map(|dropped| dropped.is_before(agent)).collect();
             let refused = agent.runs().err().filter(|_| agent.asks().is_empty());
@@ -107,6 +126,7 @@ impl Pairs {
                 },
                 baseline,
                 candidate,
+                unreadable,
                 margin: agent.agent().regression.as_ref().and_then(|own| own.margin),
             })
         };
@@ -121,6 +141,23 @@ impl Pairs {
             agents: pairs,
             dropped,
         })
+    }
+
+    /// The agents that neither side has a recording of, in words.
+    pub(super) fn unrecorded(&self) -> Option<String> {
+        let agents = self.agents.iter();
+        let none = agents.filter(|pair| {
+            let sides = [&pair.baseline, &pair.candidate];
+            let none = sides.into_iter().all(SideRuns::is_empty);
+            none && pair.unreadable.is_empty() && pair.was.is_empty()
+        });
+        let names: Vec<&str> = none.map(|pair| pair.name.agent.as_str()).collect();
+        let shown = quoted_list(names.iter().take(NAMED).copied());
+        let more = match names.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        (!names.is_empty()).then(|| format!("without a recording on either side: {shown}{more}"))
     }
 
     /// The margins of agents that have one of their own (`regression: { margin: … }`).
@@ -193,6 +230,15 @@ impl Pairs {
 
 impl Pair {
     fn samples(self, outcome: OutcomeSource) -> Option<AgentSamples> {
+        if !self.unreadable.is_empty() {
+            let differences = self.unreadable;
+            let samples = AgentSamples::new(self.stem, Sides::NotComparable { differences });
+            return Some(samples.with_name(self.name));
+        }
+        if self.candidate.is_empty() && !self.was.is_empty() {
+            // It was there under another name or with another model, and nobody recorded it anew.
+            return Some(AgentSamples::new(self.stem, Sides::Gone).with_name(self.name));
+        }
         if self.baseline.is_empty() && self.candidate.is_empty() {
             return None;
         }
@@ -237,6 +283,37 @@ fn forget_outcomes(sides: &mut Sides) {
     }
 }
 
+/// Why there are no runs of an agent.
+enum RunsProblem {
+    /// The command was asked for something that cannot be.
+    Command(Failure),
+    /// The recordings of this agent cannot be read, a line each: the other agents are compared all the same.
+    Recordings(Vec<String>),
+}
+
+impl From<Failure> for RunsProblem {
+    fn from(failure: Failure) -> Self {
+        Self::Command(failure)
+    }
+}
+
+/// Why recordings cannot be read, and what to do.
+fn unreadable(side: &Side, why: &str) -> RunsProblem {
+    let mut lines = vec![format!("its recordings cannot be read: {side}")];
+    let told = why.lines().filter(|line| !line.trim().is_empty());
+    lines.extend(told.take(UNREADABLE_LINES).map(str::to_owned));
+    lines.push(
+        "record these runs again, or remove the files that are no recordings of it".to_owned(),
+    );
+    RunsProblem::Recordings(lines)
+}
+
+/// So many agents are named in a line.
+const NAMED: usize = 4;
+
+/// So many lines are told of why the recordings of an agent cannot be read.
+const UNREADABLE_LINES: usize = 8;
+
 /// The runs of an agent on a side.
 fn runs(
     agent: &AgentTest<'_>,
@@ -244,14 +321,14 @@ fn runs(
     cost: CostKind,
     across_models: bool,
     score: Option<&ScoreOutcome>,
-) -> Result<SideRuns, Failure> {
+) -> Result<SideRuns, RunsProblem> {
     let runs = match place {
         SidePlace::Results(_) if score.is_some() => {
             let no_scores =
                 format!("{side} have no scores, because saved results do not contain scores");
-            return Err(Failure::new(no_scores).help(
-                "compare recordings instead: name a folder or a git revision that has recordings",
-            ));
+            return Err(Failure::new(no_scores)
+                .help("compare recordings instead: name a folder or a git revision that has recordings")
+                .into());
         }
         SidePlace::Results(results) => {
             let cases = results.get(agent.case()).into_iter().flatten();
@@ -263,7 +340,7 @@ fn runs(
             } else {
                 agent
                     .runs_in(folder.folder)
-                    .map_err(|why| Failure::new(format!("{side}: {}: {why}", agent.case())))?
+                    .map_err(|why| unreadable(side, &why))?
             };
             let mut runs = runs.unwrap_or_default();
             if let Some(score) = score {

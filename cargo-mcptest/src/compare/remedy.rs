@@ -30,6 +30,8 @@ pub(super) struct MoreRuns {
     needed: u64,
     more: [u64; 2],
     certain: bool,
+    /// Whether fewer of their runs pass now.
+    fell: bool,
     /// Their stems, and their cases.
     agents: Vec<String>,
     cases: Vec<String>,
@@ -52,12 +54,13 @@ pub(super) fn more_runs(
         let Some(how) = recorded.get(&agent.agent) else {
             continue;
         };
-        let key = (&how.suite, agent.needed, agent.more, how.runs);
+        let key = (&how.suite, agent.needed, agent.more, how.runs, agent.fell);
         let entry = found.entry(key).or_insert_with(|| MoreRuns {
             recorded: how.clone(),
             needed: agent.needed,
             more: agent.more,
             certain: true,
+            fell: agent.fell,
             agents: Vec::new(),
             cases: Vec::new(),
         });
@@ -82,9 +85,14 @@ impl fmt::Display for MoreRuns {
             names.push(format!("{} more", self.cases.len() - NAMED));
         }
         let about = if self.certain { "" } else { "about " };
+        let what = if self.fell {
+            "would show whether it got worse"
+        } else {
+            "would show a fall to no passed run"
+        };
         write!(
             f,
-            "{}: {about}{} on each side would show a fall to no passed run",
+            "{}: {about}{} on each side {what}",
             names.join(", "),
             counted(usize::try_from(*needed).unwrap_or(usize::MAX), "run")
         )?;

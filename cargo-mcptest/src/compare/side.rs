@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use mcptest::judge;
 use mcptest::result::CaseResult;
 use mcptest::result::folder::Results;
 use mcptest_suite::shown_path;
@@ -58,7 +59,7 @@ impl Side {
         if folder.is_dir() {
             let folder = std::path::absolute(folder)?;
             let shown = shown_path(Path::new(named));
-            return if first_result(&folder) {
+            return if has_results(&folder) {
                 Self::results(opened, &folder, shown)
             } else {
                 Ok(Self::Folder { shown, folder })
@@ -68,7 +69,7 @@ impl Side {
             return Err(Failure::new(format!("there is no folder `{named}`"))
                 .help("`cargo mcptest compare --accept <folder>` saves the results of today there as a baseline"));
         }
-        let revision = Revision::read(&package.folder, named, &places(opened))?;
+        let revision = Revision::read(&package.folder, named, &places(opened), &package.roots)?;
         Ok(Self::Revision {
             named: named.to_owned(),
             revision,
@@ -83,7 +84,7 @@ impl Side {
         // What an agent's result would say, nobody knows: without it the agent would be a new one.
         let is_own = |(file, _): &&(String, String)| {
             let above = Path::new(file).parent().and_then(Path::file_name);
-            above.is_some_and(|above| above == package.as_str())
+            above.unwrap_or_default() == package.as_str()
         };
         if let Some((file, why)) = results.unreadable.iter().find(is_own) {
             return Err(Failure::new(format!("a result cannot be read: {file}: {why}")).help(
@@ -107,6 +108,21 @@ impl Side {
             agents,
             left_out: results.unreadable.len(),
         })
+    }
+
+    /// The package as it was there, where its suites are known too: those of a revision.
+    pub(super) fn suites(&self, opened: &Opened) -> Option<Opened> {
+        let Self::Revision { revision, .. } = self else {
+            return None;
+        };
+        let package = opened.package.clone().in_folder(&revision.package);
+        let suites = judge::Package::open(&package.folder, &package.name, &package.roots);
+        Some(Opened { package, suites })
+    }
+
+    /// Whether it is a folder that somebody named, which holds recordings.
+    pub(super) const fn is_folder(&self) -> bool {
+        matches!(self, Self::Folder { .. })
     }
 
     /// Where its runs are, beside the other side and the package.
@@ -156,6 +172,9 @@ impl fmt::Display for Side {
         match self {
             Self::Here(_) => f.write_str("the working tree"),
             Self::Folder { shown, .. } => f.write_str(shown),
+            Self::Revision { named, revision } if revision.commit.starts_with(named.as_str()) => {
+                write!(f, "commit {}", revision.commit)
+            }
             Self::Revision { named, revision } => write!(f, "{named}, commit {}", revision.commit),
             Self::Results {
                 shown, left_out, ..
@@ -174,11 +193,20 @@ impl fmt::Display for Side {
     }
 }
 
-/// Whether the first JSON file below a folder is the result of a case.
-fn first_result(folder: &Path) -> bool {
-    let mut files = files(folder, &["json"], &[]).into_iter();
-    let text = files.find_map(|file| std::fs::read_to_string(file).ok());
-    text.is_some_and(|text| {
+/// Whether a folder holds results of cases: any of its JSON files is one, whatever the others are. Recordings are
+/// passed over by their names, so that a folder of them is not read.
+fn has_results(folder: &Path) -> bool {
+    let is_recording = |file: &Path| {
+        let below = file.strip_prefix(folder).unwrap_or(file);
+        let mut parts = below.iter().map(|part| part.to_string_lossy());
+        parts.any(|part| part == "cassettes" || part.contains("__"))
+    };
+    let files = files(folder, &["json"], &[]);
+    let (recordings, others): (Vec<_>, Vec<_>) =
+        files.into_iter().partition(|file| is_recording(file));
+    let mut asked = others.iter().chain(recordings.first());
+    asked.any(|file| {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
         let value: Value = serde_json::from_str(&text).unwrap_or_default();
         value.get("case").is_some() && value.get("suite").is_some()
     })

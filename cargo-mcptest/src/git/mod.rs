@@ -48,10 +48,16 @@ struct Repository {
 impl Revision {
     /// Reads the recordings that a package has at a revision: the `.json` and `.jsonl` files of every
     /// folder `cassettes`, and those below the places that suites name (`cassette:`), which are
-    /// relative to the package.
-    pub(crate) fn read(package: &Path, revision: &str, named: &[PathBuf]) -> Result<Self, Failure> {
+    /// relative to the package. And its suites: all files below the folders that are their roots.
+    pub(crate) fn read(
+        package: &Path,
+        revision: &str,
+        named: &[PathBuf],
+        roots: &[PathBuf],
+    ) -> Result<Self, Failure> {
         let repository = Repository::around(package).map_err(Failure::from)?;
-        repository.read(revision, named).map_err(Failure::from)
+        let read = repository.read(revision, named, roots);
+        read.map_err(Failure::from)
     }
 }
 
@@ -80,7 +86,12 @@ impl Repository {
         Ok(repository)
     }
 
-    fn read(&self, revision: &str, named: &[PathBuf]) -> Result<Revision, GitProblem> {
+    fn read(
+        &self,
+        revision: &str,
+        named: &[PathBuf],
+        roots: &[PathBuf],
+    ) -> Result<Revision, GitProblem> {
         let commit = self.commit(revision)?;
         let folder = tempfile::Builder::new()
             .prefix("mcptest-")
@@ -95,7 +106,12 @@ impl Repository {
                 let below = folder.strip_prefix(&self.prefix).ok();
                 nested.extend(below.filter(|it| *it != Path::new("")).map(Path::to_owned));
             }
-            if !self.is_recording(&path, named) {
+            let is_recording = self.is_recording(&path, named);
+            if !is_recording && !self.is_suite(&path, roots) {
+                continue;
+            }
+            if mode == "120000" && !is_recording {
+                // Links are not followed, here as in the work tree's own objects.
                 continue;
             }
             if mode == "120000" {
@@ -110,7 +126,7 @@ impl Repository {
             fs::create_dir_all(place.parent().unwrap_or(folder.path()))
                 .map_err(GitProblem::from)?;
             fs::write(place, bytes).map_err(GitProblem::from)?;
-            files += 1;
+            files += usize::from(is_recording);
         }
         let package = folder.path().join(&self.prefix);
         fs::create_dir_all(&package).map_err(GitProblem::from)?;
@@ -121,6 +137,12 @@ impl Repository {
             nested,
             _folder: folder,
         })
+    }
+
+    /// Whether a file is a suite of the package, or lies beside one.
+    fn is_suite(&self, path: &Path, roots: &[PathBuf]) -> bool {
+        let mut roots = roots.iter().filter_map(|root| within(&self.prefix, root));
+        roots.any(|root| path.starts_with(root))
     }
 
     /// Whether a file is one of a folder `cassettes` of the package, or below a place that suites name.

@@ -51,7 +51,7 @@ fn repository() -> Folder {
 }
 
 fn refused(package: &Path, revision: &str) -> String {
-    Revision::read(package, revision, &[])
+    Revision::read(package, revision, &[], &[])
         .unwrap_err()
         .to_string()
 }
@@ -65,7 +65,7 @@ fn recordings_of_a_revision_lie_as_in_the_package() {
         PathBuf::from("../named/elsewhere"),
         PathBuf::from("../../outside"),
     ];
-    let first = Revision::read(&shop, "HEAD~1", &named).unwrap();
+    let first = Revision::read(&shop, "HEAD~1", &named, &[]).unwrap();
     assert_eq!(first.commit, git(&shop, &["rev-parse", "HEAD~1"]));
     assert_eq!(first.files, 3);
     let found = collect(&first.package);
@@ -77,7 +77,7 @@ fn recordings_of_a_revision_lie_as_in_the_package() {
         fs::read_to_string(first.package.join("../named/elsewhere/x.json")).unwrap(),
         "named"
     );
-    let now = Revision::read(&shop, "main", &[]).unwrap();
+    let now = Revision::read(&shop, "main", &[], &[]).unwrap();
     assert_eq!(
         fs::read_to_string(now.package.join("suites/cassettes/a__m/run-1.json")).unwrap(),
         "two"
@@ -92,7 +92,7 @@ fn recordings_of_a_revision_lie_as_in_the_package() {
 #[test]
 fn a_package_at_the_top_of_its_repository_is_read_as_well() {
     let folder = repository();
-    let all = Revision::read(folder.path(), "HEAD", &[]).unwrap();
+    let all = Revision::read(folder.path(), "HEAD", &[], &[]).unwrap();
     assert_eq!(all.files, 3);
     assert!(all.package.join("desk/cassettes/other.json").is_file());
 }
@@ -146,7 +146,7 @@ fn a_partial_clone_fetches_nothing() {
         &clone.at("partial"),
         &["fetch", "-q", "--refetch", "--no-filter"],
     );
-    let complete = Revision::read(&clone.at("partial/shop"), "HEAD~1", &[]).unwrap();
+    let complete = Revision::read(&clone.at("partial/shop"), "HEAD~1", &[], &[]).unwrap();
     assert_eq!(complete.files, 2);
 }
 

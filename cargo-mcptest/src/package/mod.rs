@@ -214,6 +214,14 @@ impl Selection {
 }
 
 impl FoundPackage {
+    /// The same package as it lies in another folder.
+    pub(crate) fn in_folder(self, folder: &Path) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            ..self
+        }
+    }
+
     /// A folder with suites and no crate. Its name is empty: no command of cargo is about it.
     fn without_crate(folder: PathBuf, root: PathBuf) -> Self {
         Self {

@@ -4,19 +4,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use mcptest_suite::escape_line;
+use mcptest_suite::model::{GateKind, Prompt};
 use mcptest_trace::evidence::compare::{
-    AgentSamples, Behaviour, Cost, CostKind, RunSample, RunsOfSide, Sides,
+    AgentSamples, Behaviour, Change, Cost, CostKind, RunSample, RunsOfSide, Sides,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
 
 use super::agent_test::AgentTest;
 use crate::result::{self, CaseResult, Recording, RunFacts, RunVerdict, digest};
 use crate::text::truncate;
-use crate::trace::Run;
+use crate::trace::{Run, canonical_json};
 
-/// How many lines of a diff are shown.
-const LINES: usize = 12;
+/// How many lines of a diff are kept where a task differs.
+const TASK_LINES: usize = 12;
+
+/// The same of what an agent is now that it was not before.
+const CHANGE_LINES: usize = 200;
 
 /// The longest line of a diff.
 const LONGEST: usize = 160;
@@ -49,6 +53,8 @@ pub struct SideRuns {
     runs: Vec<SideRun>,
     /// Whether results tell of them, which have no values of arguments.
     of_results: bool,
+    /// Whether the other side may have another model.
+    any_model: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -61,12 +67,25 @@ struct SideRun {
     recorded_with: RecordedWith,
 }
 
-/// What a run was recorded with that the suite does not say.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+/// What a run was recorded with: the task, which both sides must share, and what the agent was.
+#[derive(Debug, Clone, Default)]
 struct RecordedWith {
-    model: Option<String>,
-    /// A line each.
-    prompts: Vec<String>,
+    model: String,
+    prompt: Text,
+    /// What the user said after the prompt, where a script says it.
+    later_turns: Option<Vec<String>>,
+    system_prompt: Text,
+    /// A line for each thing that it says of the tools that were offered, and of the parameters of the model; nothing
+    /// where the recording does not list them.
+    tools: Option<Vec<String>>,
+    parameters: Option<Vec<String>>,
+}
+
+/// A text with its digest, which alone is known of some results.
+#[derive(Debug, Clone, Default)]
+struct Text {
+    digest: String,
+    text: String,
 }
 
 impl SideRuns {
@@ -77,19 +96,18 @@ impl SideRuns {
         let asks = agent.asks();
         let recordings = result::recordings(folder, runs);
         let runs = runs.iter().zip(recordings).map(|(run, recording)| {
-            let texts = [&run.user_prompt, &run.system_prompt];
-            let texts = texts.map(|text| (digest(text), text.clone()));
             let verdicts = asks.iter().filter_map(|ask| ask.of_run(run));
             SideRun {
                 sample: RunSample::priced(run, cost, &agent.suite().prices),
                 gates: Some(verdicts.max().unwrap_or(RunVerdict::NothingJudged)),
                 digest: recording.digest,
-                recorded_with: RecordedWith::of(agent, &run.model, &texts),
+                recorded_with: RecordedWith::of(agent, run),
             }
         });
         Self {
             runs: runs.collect(),
             of_results: false,
+            any_model: false,
         }
     }
 
@@ -107,7 +125,9 @@ impl SideRuns {
             if case.agent.as_ref().map(|known| known.case.as_str()) != Some(agent.case()) {
                 continue;
             }
-            if !case.run_verdicts.is_empty() {
+            // Code is run against recorded runs: it says nothing of the runs themselves.
+            let is_of_code = case.gate.as_deref() == Some(GateKind::Playback.name());
+            if !case.run_verdicts.is_empty() && !is_of_code {
                 let known = gates.unwrap_or_else(|| case.run_verdicts.clone());
                 let both = known.iter().zip(&case.run_verdicts);
                 gates = Some(both.map(|(all, own)| *all.max(own)).collect());
@@ -137,6 +157,17 @@ impl SideRuns {
         Self {
             runs: runs.collect(),
             of_results: true,
+            any_model: false,
+        }
+    }
+
+    /// A side without runs.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self {
+            runs: Vec::new(),
+            of_results: false,
+            any_model: false,
         }
     }
 
@@ -175,12 +206,10 @@ impl SideRuns {
         self
     }
 
-    /// The same, where another model than the suite's is no difference.
+    /// The same, where another model is no difference.
     #[must_use]
     pub fn with_any_model(mut self) -> Self {
-        for run in &mut self.runs {
-            run.recorded_with.model = None;
-        }
+        self.any_model = true;
         self
     }
 
@@ -191,14 +220,54 @@ impl SideRuns {
     pub fn against(self, candidate: Self, agent: impl Into<String>) -> AgentSamples {
         let (all, gone) = (self.len(), self.not_in(&candidate).count());
         let lost = (1..all).contains(&gone).then(|| RunsOfSide::new(gone, all));
-        match (self.sides(candidate), lost) {
+        let changes = self.changes(&candidate);
+        let samples = match (self.sides(candidate), lost) {
             (Sides::Unchanged, Some(_)) => {
                 let differences = vec![format!("{gone} recordings are gone, none is new")];
                 AgentSamples::new(agent, Sides::NotComparable { differences }).with_lost(lost)
             }
             (sides @ Sides::Both { .. }, lost) => AgentSamples::new(agent, sides).with_lost(lost),
             (sides, _) => AgentSamples::new(agent, sides),
+        };
+        match &samples.sides {
+            Sides::Both { .. } => samples.with_changes(changes),
+            _ => samples,
         }
+    }
+
+    /// What the agent is in the candidate's new runs that it was not before.
+    fn changes(&self, candidate: &Self) -> Vec<Change> {
+        let now: Vec<&RecordedWith> = candidate
+            .not_in(self)
+            .map(|run| &run.recorded_with)
+            .collect();
+        let before: Vec<&RecordedWith> = self.runs.iter().map(|run| &run.recorded_with).collect();
+        let prompts = [&before, &now].map(|side| {
+            let texts = side.iter().map(|with| &with.system_prompt);
+            texts.collect::<Vec<_>>()
+        });
+        let prompt = other_text(prompts.each_ref().map(Vec::as_slice)).map(|[before, now]| {
+            let diff = diff(&before.text, &now.text, CHANGE_LINES);
+            Change::new("the system prompt changed", diff)
+        });
+        let listed = |what: &str, list: fn(&RecordedWith) -> Option<&Vec<String>>| {
+            let lists = [&before, &now].map(|side| side.iter().find_map(|with| list(with)));
+            let [Some(before), Some(now)] = lists else {
+                return None;
+            };
+            let [before, now] = [before, now].map(|lines| lines.join("\n") + "\n");
+            (before != now).then(|| Change::new(what, diff(&before, &now, CHANGE_LINES)))
+        };
+        let tools = listed("the tools that it is offered changed", |with| {
+            with.tools.as_ref()
+        });
+        let parameters = listed("the parameters of the model changed", |with| {
+            with.parameters.as_ref()
+        });
+        let model = other_models([self, candidate])
+            .map(|models| Change::new(format!("the model changed: {models}"), Vec::new()));
+        let changes = [model, prompt, tools, parameters];
+        changes.into_iter().flatten().collect()
     }
 
     /// The runs that another side has not, by their bytes.
@@ -220,16 +289,7 @@ impl SideRuns {
         if candidate.is_empty() {
             return Sides::Unchanged;
         }
-        let mut differences = Vec::new();
-        for (side, SideRuns { runs, .. }) in [("baseline", &baseline), ("candidate", &candidate)] {
-            // Each difference is told once, in an order that no run decides.
-            let with: BTreeSet<&RecordedWith> = runs.iter().map(|run| &run.recorded_with).collect();
-            for with in with {
-                let mut lines = with.model.iter().chain(&with.prompts);
-                differences.extend(lines.next().map(|first| format!("{side}: {first}")));
-                differences.extend(lines.cloned());
-            }
-        }
+        let differences = other_task(&baseline, &candidate);
         if !differences.is_empty() {
             return Sides::NotComparable { differences };
         }
@@ -271,11 +331,10 @@ impl SideRun {
             CostKind::Usd => target("usd", run.usd),
             _ => None,
         };
-        let text = |digest: &String| {
-            let text = own.prompts.get(digest).cloned();
-            (digest.clone(), text.unwrap_or_default())
+        let text = |digest: &String| Text {
+            digest: digest.clone(),
+            text: own.prompts.get(digest).cloned().unwrap_or_default(),
         };
-        let texts = [text(&run.prompt), text(&run.system_prompt)];
         let model = own.agent.as_ref().map_or(agent.model(), |own| &own.model);
         Self {
             sample: RunSample::default()
@@ -285,7 +344,12 @@ impl SideRun {
                 .with_behaviour(Some(Behaviour::new(run.tools.clone(), run.calls.clone()))),
             gates: None,
             digest: recording.digest.clone(),
-            recorded_with: RecordedWith::of(agent, model, &texts),
+            recorded_with: RecordedWith {
+                model: model.to_owned(),
+                prompt: text(&run.prompt),
+                system_prompt: text(&run.system_prompt),
+                ..RecordedWith::default()
+            },
         }
     }
 }
@@ -302,45 +366,141 @@ fn as_result(mut sample: RunSample) -> RunSample {
 }
 
 impl RecordedWith {
-    /// What a model, a prompt and a system prompt (each with its digest) have that the suite has not.
-    fn of(agent: &AgentTest<'_>, model: &str, prompts: &[(String, String); 2]) -> Self {
-        let said = agent.agent();
-        let system = said.system_prompt.as_ref();
-        let wanted = [
-            ("prompt", said.prompt.first().value.as_str()),
-            (
-                "system prompt",
-                system.map_or("", |text| text.value.as_str()),
-            ),
-        ];
-        let other_model = || {
-            let [recorded, wanted] = [model, agent.model()].map(escape_line);
-            format!("recorded with another model: {recorded} → {wanted}")
+    fn of(agent: &AgentTest<'_>, run: &Run) -> Self {
+        let later_turns = match &agent.agent().prompt {
+            // A prompt may begin a conversation that the suite knows nothing of.
+            Prompt::Single(_) => None,
+            Prompt::Turns(_) => Some(later_turns(run)),
         };
-        let mut lines = Vec::new();
-        for ((what, wanted), (known, recorded)) in wanted.iter().zip(prompts) {
-            if digest(wanted) != *known {
-                lines.push(format!("recorded with another {what}"));
-                lines.extend(diff(recorded, wanted));
-            }
-        }
+        let recording = run.cassette();
+        let listed = |pointer: &str| recording.as_ref()?.pointer(pointer).map(lines_of);
         Self {
-            model: (model != agent.model()).then(other_model),
-            prompts: lines,
+            model: run.model.clone(),
+            prompt: Text::new(&run.user_prompt),
+            later_turns: later_turns.filter(|_| !run.trace.truncated()),
+            system_prompt: Text::new(&run.system_prompt),
+            tools: listed("/tools"),
+            parameters: listed("/session/conversations/0/answers/0/parameters"),
         }
     }
 }
 
-/// What the suite says instead of what was recorded, line by line.
-fn diff(recorded: &str, wanted: &str) -> Vec<String> {
-    let diff = TextDiff::from_lines(recorded, wanted);
+impl Text {
+    fn new(text: &str) -> Self {
+        Self {
+            digest: digest(text),
+            text: text.to_owned(),
+        }
+    }
+}
+
+/// What the user said after the first time.
+fn later_turns(run: &Run) -> Vec<String> {
+    let turns = run.trace.conversation.turns.iter();
+    let said = turns.filter(|turn| turn.role == "user");
+    said.skip(1).map(|turn| turn.content.clone()).collect()
+}
+
+/// A list or a map of a recording, a line for each entry, in an order that means nothing.
+fn lines_of(value: &Value) -> Vec<String> {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => canonical_json(other),
+    };
+    let mut lines: Vec<String> = match value {
+        Value::Array(entries) => entries
+            .iter()
+            .flat_map(|entry| match (entry.as_object(), entry.get("name")) {
+                (Some(map), Some(Value::String(name))) => map
+                    .iter()
+                    .filter(|(key, _)| *key != "name")
+                    .map(|(key, value)| format!("{name} {key}: {}", text(value)))
+                    .chain([name.clone()])
+                    .collect(),
+                _ => vec![text(entry)],
+            })
+            .collect(),
+        Value::Object(map) => map
+            .iter()
+            .map(|(key, value)| format!("{key}: {}", text(value)))
+            .collect(),
+        other => vec![text(other)],
+    };
+    lines.sort();
+    lines
+}
+
+/// What was asked of the runs of one side and not of those of the other, and the models where they must be the same;
+/// a line each.
+fn other_task(baseline: &SideRuns, candidate: &SideRuns) -> Vec<String> {
+    let sides = [baseline, candidate];
+    let mut lines = Vec::new();
+    if !(baseline.any_model && candidate.any_model)
+        && let Some(models) = other_models(sides)
+    {
+        lines.push(format!("recorded with another model: {models}"));
+    }
+    let prompts = sides.map(|side| {
+        let runs = side.runs.iter();
+        runs.map(|run| &run.recorded_with.prompt)
+            .collect::<Vec<_>>()
+    });
+    if let Some([before, now]) = other_text(prompts.each_ref().map(Vec::as_slice)) {
+        lines.push("the prompt is another one".to_owned());
+        lines.extend(diff(&before.text, &now.text, TASK_LINES));
+    }
+    let turns = sides.map(|side| {
+        let runs = side.runs.iter();
+        let turns = runs.filter_map(|run| run.recorded_with.later_turns.as_ref());
+        turns.collect::<BTreeSet<_>>()
+    });
+    let [before, now] = &turns;
+    if let (Some(first), Some(last), true) = (before.first(), now.first(), before != now) {
+        let [first, last] = [first, last].map(|turns| turns.join("\n") + "\n");
+        lines.push("the user says something else after the prompt".to_owned());
+        lines.extend(diff(&first, &last, TASK_LINES));
+    }
+    lines
+}
+
+/// The models before and now, where they are not the same.
+fn other_models(sides: [&SideRuns; 2]) -> Option<String> {
+    let [before, now] = sides.map(|side| {
+        let runs = side.runs.iter();
+        let models: BTreeSet<&str> = runs.map(|run| run.recorded_with.model.as_str()).collect();
+        let models: Vec<_> = models.into_iter().map(escape_line).collect();
+        models.join(", ")
+    });
+    (before != now).then(|| format!("{before} → {now}"))
+}
+
+/// A text that only the baseline has, and one that only the candidate has, where one side has a text that the other
+/// has not.
+fn other_text<'a>([before, now]: [&[&'a Text]; 2]) -> Option<[&'a Text; 2]> {
+    let digests = |side: &[&Text]| -> BTreeSet<String> {
+        side.iter().map(|text| text.digest.clone()).collect()
+    };
+    let known = [digests(before), digests(now)];
+    if known[0] == known[1] {
+        return None;
+    }
+    let own = |side: &[&'a Text], other: &BTreeSet<String>| {
+        let own = side.iter().find(|text| !other.contains(&text.digest));
+        own.or_else(|| side.first()).copied()
+    };
+    Some([own(before, &known[1])?, own(now, &known[0])?])
+}
+
+/// What a text says instead of another one, line by line.
+fn diff(before: &str, now: &str, most: usize) -> Vec<String> {
+    let diff = TextDiff::from_lines(before, now);
     let changes = diff.iter_all_changes();
     let changes = changes.filter(|change| change.tag() != ChangeTag::Equal);
     let shown = |text: &str| truncate(text.trim_end(), LONGEST);
     let lines = changes.map(|change| format!("{}{}", change.tag(), shown(change.value())));
     let mut lines: Vec<String> = lines.collect();
-    if let more @ 1.. = lines.len().saturating_sub(LINES) {
-        lines.truncate(LINES);
+    if let more @ 1.. = lines.len().saturating_sub(most) {
+        lines.truncate(most);
         lines.push(format!("… and {more} more lines"));
     }
     lines

@@ -116,8 +116,12 @@ pub struct MeanInterval {
     pub interval: Option<(f64, f64)>,
 }
 
+/// An interval over agents needs so many of them.
+pub const LEAST_FOR_INTERVAL: usize = 3;
+
 /// Mean ± t₀.₉₇₅ · s / √A of one value an agent: paired differences, agents as clusters (Miller 2024,
-/// *Adding Error Bars to Evals*). `None` of no value.
+/// *Adding Error Bars to Evals*). `None` of no value. Two agents are too few for an interval: with one degree of
+/// freedom t is 12.7, and the interval says nothing.
 ///
 /// ```
 /// use mcptest_trace::evidence::stratified::mean_interval;
@@ -130,7 +134,8 @@ pub struct MeanInterval {
 pub fn mean_interval(values: &[f64]) -> Option<MeanInterval> {
     let count = real(values.len());
     let mean = mean(values.iter().copied())?;
-    let interval = student_95(count - 1.0).map(|t| {
+    let interval = student_95(count - 1.0).filter(|_| values.len() >= LEAST_FOR_INTERVAL);
+    let interval = interval.map(|t| {
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         let half = t * (squares / (count * (count - 1.0))).sqrt();
         (mean - half, mean + half)
@@ -221,6 +226,7 @@ mod tests {
         assert!((found.worse - 1.0).abs() < 1e-15 && (found.smallest - 1.0).abs() < 1e-15);
         assert_eq!(mean_interval(&[]), None);
         assert_eq!(mean_interval(&[0.5]).unwrap().interval, None);
+        assert_eq!(mean_interval(&[-0.5, 0.0]).unwrap().interval, None);
         assert_eq!(noticeable_mean_drop(&[], 0.05), None);
     }
 

@@ -96,6 +96,9 @@ pub(super) fn of_agent(suite: &LoadedSuite, subject: Subject, context: &Context)
             format!("cannot tell: {lost} recordings of the baseline are gone; see `{whole}`");
         return Came::Elsewhere(reason).into();
     }
+    if comparison.cannot_be_told_yet() && options.fail_on.contains(&Metric::Outcomes) {
+        return Came::Elsewhere(format!("{verdict}; see `{whole}`")).into();
+    }
     if !could_tell(&comparison, &options) {
         return Came::Elsewhere(format!("cannot tell: {verdict}; see `{whole}`")).into();
     }

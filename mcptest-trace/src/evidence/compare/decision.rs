@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{AgentComparison, Comparison, Metric, MetricFinding};
+use crate::evidence::stratified::LEAST_FOR_INTERVAL;
 use crate::text::counted;
 
 /// What a comparison comes to.
@@ -12,6 +13,8 @@ use crate::text::counted;
 pub enum Decision {
     /// No agent has new recordings.
     Unchanged,
+    /// The baseline has no agent of the candidate: there is nothing that could have got worse.
+    OnlyNew,
     /// Nothing that fails was found, and it could have been, or something improved.
     Holds,
     /// Something that fails was found.
@@ -32,7 +35,10 @@ impl Decision {
     #[must_use]
     pub const fn exit_status(&self) -> u8 {
         match self {
-            Self::Unchanged | Self::Holds | Self::CannotTell { allowed: true, .. } => 0,
+            Self::Unchanged
+            | Self::OnlyNew
+            | Self::Holds
+            | Self::CannotTell { allowed: true, .. } => 0,
             Self::Regressed | Self::NotShown => 1,
             Self::CannotTell { allowed: false, .. } => 3,
         }
@@ -60,14 +66,18 @@ pub(super) fn decide(comparison: &Comparison) -> Decision {
 fn of_samples(comparison: &Comparison) -> Decision {
     let options = &comparison.options;
     if comparison.agents.is_empty() {
-        let nothing = || "no agent has comparable runs on both sides".to_owned();
-        return match (comparison.unchanged.is_empty(), gone(comparison)) {
-            (false, None) => Decision::Unchanged,
-            (false, Some(why)) => cannot_tell(why, comparison),
-            (true, why) => {
-                let why = why.filter(|_| !comparison.gone.is_empty());
-                cannot_tell(why.unwrap_or_else(nothing), comparison)
+        let same = !comparison.unchanged.is_empty();
+        return match gone(comparison) {
+            Some(_) if options.require_not_worse && comparison.chosen.is_empty() => {
+                Decision::NotShown
             }
+            Some(why) => cannot_tell(why, comparison),
+            None if same => Decision::Unchanged,
+            None if !comparison.new.is_empty() && options.empty_baseline_holds => Decision::OnlyNew,
+            None => cannot_tell(
+                "no agent has comparable runs on both sides".to_owned(),
+                comparison,
+            ),
         };
     }
     if options
@@ -81,19 +91,61 @@ fn of_samples(comparison: &Comparison) -> Decision {
     let unknown = gone(comparison).or_else(|| lost(comparison));
     let unknown = unknown.or_else(|| blind(comparison));
     if options.require_not_worse {
-        let outcomes = comparison.suite.outcomes.as_ref();
-        let low = outcomes.and_then(|outcomes| Some(outcomes.interval?.0));
-        let is_shown = low.is_some_and(|low| low > -options.suite_margin);
-        return if is_shown && unknown.is_none() {
-            Decision::Holds
-        } else {
-            Decision::NotShown
-        };
+        return not_worse(comparison, unknown.is_none());
     }
-    match unknown {
+    match fallen(comparison).or(unknown) {
         Some(reason) => cannot_tell(reason, comparison),
         None => Decision::Holds,
     }
+}
+
+/// Whether the suite is shown to be no worse: by the lower end of its interval, where nothing is unknown.
+fn not_worse(comparison: &Comparison, all_known: bool) -> Decision {
+    let options = &comparison.options;
+    let outcomes = comparison.suite.outcomes.as_ref();
+    let interval = outcomes.and_then(|outcomes| outcomes.interval);
+    let few = outcomes.is_some_and(|found| found.agents < LEAST_FOR_INTERVAL);
+    if few && all_known && fallen(comparison).is_none() {
+        let reason = format!(
+            "`require: not_worse` needs an interval over agents, and {} {} too few for one: it needs {LEAST_FOR_INTERVAL} or more",
+            counted(outcomes.map_or(0, |found| found.agents), "compared agent"),
+            if outcomes.is_some_and(|found| found.agents == 1) {
+                "is"
+            } else {
+                "are"
+            }
+        );
+        // Whoever asks for a proof is not served by a comparison that has none.
+        return Decision::CannotTell {
+            reason,
+            allowed: false,
+        };
+    }
+    let is_shown = interval.is_some_and(|(low, _)| low > -options.suite_margin);
+    if is_shown && all_known {
+        Decision::Holds
+    } else {
+        Decision::NotShown
+    }
+}
+
+/// That fewer runs of agents passed than before, in too few runs: each drop would be a finding if its agent were the
+/// only one.
+fn fallen(comparison: &Comparison) -> Option<String> {
+    if !comparison.options.fail_on.contains(&Metric::Outcomes) {
+        return None;
+    }
+    let mut agents = comparison.undecided();
+    agents.retain(|agent| agent.fell);
+    let subject = match agents.len() {
+        0 => return None,
+        1 => "1 agent passes".to_owned(),
+        more => format!("{} pass", counted(more, "agent")),
+    };
+    let more = super::rank::more_runs(&agents)?;
+    Some(format!(
+        "{subject} less often than before, and the runs are too few to say whether this is chance: {more} would decide"
+    ))
 }
 
 /// That agents have no runs any more, or none of which anything is judged, or were asked something else before:
@@ -102,13 +154,25 @@ fn gone(comparison: &Comparison) -> Option<String> {
     let agents = comparison.agents.iter();
     let unjudged = agents.filter(|agent| agent.is_no_longer_judged()).count();
     let counts = [
-        (comparison.gone.len(), " no runs any more"),
+        (comparison.gone.len(), " no runs now"),
         (unjudged, " no run that is judged any more"),
     ];
+    let dropped = match comparison.dropped.len() {
+        _ if comparison.options.allow_gone => 0,
+        dropped => dropped,
+    };
     let have = counts.into_iter().find_map(|(count, what)| {
         let (has, they) = agents_have(count)?;
         Some((format!("{has}{what}"), they))
     });
+    if have.is_none() && dropped > 0 {
+        let is = if dropped == 1 { "is" } else { "are" };
+        return Some(format!(
+            "{} of the baseline {is} gone: no suite asks for {}; if this is on purpose, say `--allow-gone`",
+            counted(dropped, "agent"),
+            if dropped == 1 { "it" } else { "them" }
+        ));
+    }
     let (what, they) = have.or_else(|| match comparison.not_comparable.len() {
         0 => None,
         1 => Some(("1 agent cannot be compared".to_owned(), "it")),

@@ -50,7 +50,7 @@ pub use options::{CompareOptions, Metric};
 pub use outcomes::{OutcomesCompared, Passed};
 pub use rank::Undecided;
 pub use sample::{
-    AgentName, AgentSamples, Behaviour, Cost, CostKind, RunSample, RunsOfSide, Sides,
+    AgentName, AgentSamples, Behaviour, Change, Cost, CostKind, RunSample, RunsOfSide, Sides,
 };
 pub use suite::SuiteOutcomes;
 pub use text::{AgentNames, Row, ShownAgents};
@@ -68,6 +68,9 @@ words! {
         Regressed = "regressed",
         /// Better: significant, and by at least the margin.
         Improved = "improved",
+        /// Fewer pass, by at least the margin and with p of at most α; its share of α is smaller, as other agents
+        /// are compared too. More runs would decide.
+        CannotBeToldYet = "cannot be told yet",
         /// Neither.
         NoEvidence = "no evidence",
         /// No run of the baseline passed.
@@ -148,7 +151,7 @@ pub struct SuiteComparison {
 pub struct NotComparable {
     /// The stem of its recordings.
     pub agent: String,
-    /// What differs, one line each.
+    /// Why, one line each.
     pub differences: Vec<String>,
 }
 
@@ -182,8 +185,11 @@ pub struct Comparison {
     pub gone: Vec<String>,
     /// Agents only in the baseline that are not asked for any more.
     pub dropped: Vec<String>,
-    /// Agents of another model or prompt.
+    /// Agents that were asked something else or recorded with another model, and those whose recordings cannot be
+    /// read.
     pub not_comparable: Vec<NotComparable>,
+    /// What the compared agents are now that they were not before, by their stems.
+    pub changes: BTreeMap<String, Vec<Change>>,
     /// Agents of whose baseline only a choice of the runs is left.
     pub chosen: Vec<Chosen>,
     /// All agents together.
@@ -242,9 +248,12 @@ pub fn compare(samples: &[AgentSamples], options: &CompareOptions) -> Comparison
     samples.sort_by(|left, right| left.agent.cmp(&right.agent));
     let [mut unchanged, mut new, mut gone, mut dropped] = [const { Vec::new() }; 4];
     let (mut agents, mut not_comparable, mut chosen) = (Vec::new(), Vec::new(), Vec::new());
-    let mut names = BTreeMap::new();
+    let (mut names, mut changes) = (BTreeMap::new(), BTreeMap::new());
     for sample in samples {
         let name = &sample.agent;
+        if !sample.changes.is_empty() {
+            changes.insert(name.clone(), sample.changes.clone());
+        }
         let called = sample.name.iter();
         names.extend(called.map(|called| (name.clone(), called.clone())));
         chosen.extend(sample.lost.map(|lost| Chosen {
@@ -278,6 +287,7 @@ pub fn compare(samples: &[AgentSamples], options: &CompareOptions) -> Comparison
         gone,
         dropped,
         not_comparable,
+        changes,
         chosen,
         suite,
         decision: Decision::Unchanged,
@@ -343,7 +353,7 @@ fn judge(agents: &[ComparedAgent<'_>], options: &CompareOptions) -> Vec<Judged> 
     let of_cost = share(|agent| agent.costs.is_some());
     let of_behaviour = share(|agent| agent.behaviours.is_some());
     let of_behaviour = options.fails_on_behaviour().then_some(of_behaviour);
-    let mut outcomes = outcomes::Tests::new(share(|agent| agent.passed.is_some()));
+    let mut outcomes = outcomes::Tests::new(share(|agent| agent.passed.is_some()), options.alpha);
     let judged = agents.iter().map(|agent| Judged {
         agent: agent.name.to_owned(),
         gaps: agent.gaps.clone(),

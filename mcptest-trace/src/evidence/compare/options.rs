@@ -42,6 +42,12 @@ pub struct CompareOptions {
     pub cost: CostKind,
     /// Whether the suite must be shown to be no worse, and not only not be shown to be worse.
     pub require_not_worse: bool,
+    /// Whether the candidate may lack agents of the baseline, because they were removed on purpose.
+    #[serde(default)]
+    pub allow_gone: bool,
+    /// Whether a baseline without any agent holds, as before the first suite was written. Default true.
+    #[serde(default = "yes")]
+    pub empty_baseline_holds: bool,
     /// Whether a comparison that cannot tell passes, and says so.
     pub inconclusive_passes: bool,
     /// Among agents with other behaviour, the expected share of false ones. Default 0.1.
@@ -50,6 +56,10 @@ pub struct CompareOptions {
     pub hypotheses: Option<usize>,
     /// The seed of the permutations. Default 0.
     pub seed: u64,
+}
+
+const fn yes() -> bool {
+    true
 }
 
 impl Default for CompareOptions {
@@ -63,6 +73,8 @@ impl Default for CompareOptions {
             fail_on: [Metric::Outcomes, Metric::Cost].into(),
             cost: CostKind::default(),
             require_not_worse: false,
+            allow_gone: false,
+            empty_baseline_holds: true,
             inconclusive_passes: false,
             false_discoveries: 0.1,
             hypotheses: None,
@@ -112,6 +124,8 @@ setters! {
         with_fail_on(fail_on: impl IntoIterator<Item = Metric>) => fail_on.into_iter().collect();
         with_cost(cost: CostKind);
         with_require_not_worse(require_not_worse: bool);
+        with_allow_gone(allow_gone: bool);
+        with_empty_baseline_holds(empty_baseline_holds: bool);
         with_inconclusive_passes(inconclusive_passes: bool);
         with_false_discoveries(false_discoveries: f64);
         with_hypotheses(hypotheses: usize) => Some(hypotheses);

@@ -109,10 +109,19 @@ impl OutcomesCompared {
     }
 }
 
+impl OutcomesCompared {
+    /// About how many runs on each side show the drop that was seen, with probability 0.8.
+    pub(super) fn runs_for_drop(&self) -> Option<u64> {
+        let drop = self.drop() / 100.0;
+        runs_for_drop(self.baseline.percent() / 100.0, drop, self.share)
+    }
+}
+
 /// The tests of agents with one share of α; what several of them ask for is computed once.
 #[derive(Debug)]
 pub(super) struct Tests {
     share: f64,
+    alpha: f64,
     /// By runs before and now, with the critical region.
     tables: BTreeMap<(usize, usize), (Tables, Option<Region>)>,
     /// By passes and runs before and now.
@@ -128,9 +137,11 @@ struct Tested {
 }
 
 impl Tests {
-    pub(super) fn new(share: f64) -> Self {
+    /// For agents that have this share of this α.
+    pub(super) fn new(share: f64, alpha: f64) -> Self {
         Self {
             share,
+            alpha,
             tables: BTreeMap::new(),
             tested: BTreeMap::new(),
         }
@@ -169,6 +180,8 @@ impl Tests {
             MetricFinding::Regressed
         } else if tested.better <= share && -drop >= margin - 1e-9 {
             MetricFinding::Improved
+        } else if tested.worse <= self.alpha && drop >= margin - 1e-9 {
+            MetricFinding::CannotBeToldYet
         } else if baseline.passed == 0 {
             MetricFinding::NothingToLose
         } else if tested.smallest > share {

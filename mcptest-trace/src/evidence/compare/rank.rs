@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{AgentComparison, CompareOptions, Comparison, Metric, MetricFinding};
+use crate::text::counted;
 
 /// How much an agent asks to be looked at, most first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,13 +22,15 @@ pub(super) enum Rank {
 pub struct Undecided {
     /// The stem of its recordings.
     pub agent: String,
-    /// Runs on each side from which on a fall to no pass shows.
+    /// Runs on each side from which on it shows: the drop that was seen, or a fall to no pass where none was.
     pub needed: u64,
     /// How many more that are, before and now.
     pub more: [u64; 2],
     /// Whether that is for certain; else it is about so many, with probability 0.8, as some of the baseline's
-    /// runs fail.
+    /// runs fail, or some of the candidate's pass.
     pub certain: bool,
+    /// Whether fewer of its runs pass now, and more runs would show it.
+    pub fell: bool,
 }
 
 impl Undecided {
@@ -70,35 +73,65 @@ impl AgentComparison {
     /// Whether fewer of its runs passed by the margin or more, and there are too few runs to show it.
     pub(super) fn has_fallen(&self) -> bool {
         let found = self.outcomes.as_ref();
-        found.is_some_and(|found| {
-            found.finding == MetricFinding::TooFewRuns && found.drop() >= found.margin - 1e-9
+        found.is_some_and(|found| match found.finding {
+            MetricFinding::CannotBeToldYet => true,
+            MetricFinding::TooFewRuns => found.drop() >= found.margin - 1e-9,
+            _ => false,
         })
+    }
+
+    /// Whether its drop would have been a finding if no other agent had been compared: more runs decide.
+    #[must_use]
+    pub fn cannot_be_told_yet(&self) -> bool {
+        self.finding(Metric::Outcomes) == Some(MetricFinding::CannotBeToldYet)
     }
 
     /// Whether some of its runs passed and none does now, with too few runs to show it.
     pub(super) fn has_fallen_to_none(&self) -> bool {
         let none = |found: &super::OutcomesCompared| found.candidate.passed == 0;
-        self.has_fallen() && self.outcomes.as_ref().is_some_and(none)
+        self.has_fallen() && !self.cannot_be_told_yet() && self.outcomes.as_ref().is_some_and(none)
     }
 
-    /// How many more runs would decide, where there are too few.
+    /// How many more runs would decide, where there are too few; nothing where more runs pass than before.
     #[must_use]
     pub fn undecided(&self) -> Option<Undecided> {
         let found = self.outcomes.as_ref()?;
-        if found.finding != MetricFinding::TooFewRuns {
-            return None;
-        }
+        let (needed, certain) = match found.finding {
+            MetricFinding::CannotBeToldYet => (found.runs_for_drop()?, false),
+            MetricFinding::TooFewRuns if found.drop() > -1e-9 => {
+                let certain = found.baseline.passed == found.baseline.runs;
+                (found.runs_for_all(), certain)
+            }
+            _ => return None,
+        };
         // About so many may be there already, and were too few.
-        let needed = found.runs_for_all().max(super::wide(found.runs()) + 1);
+        let needed = needed.max(super::wide(found.runs()) + 1);
         let more = [found.baseline, found.candidate]
             .map(|side| needed.saturating_sub(super::wide(side.runs)));
         Some(Undecided {
             agent: self.agent.clone(),
             needed,
             more,
-            certain: found.baseline.passed == found.baseline.runs,
+            certain,
+            fell: found.finding == MetricFinding::CannotBeToldYet,
         })
     }
+}
+
+/// How many more runs decide on some agents, in words: `about 4 to 21 more runs each`; nothing of no agent.
+pub(super) fn more_runs(undecided: &[Undecided]) -> Option<String> {
+    let most = undecided.iter().map(Undecided::most);
+    let (low, high) = (most.clone().min()?, most.max()?);
+    let are_certain = undecided.iter().all(|agent| agent.certain);
+    let about = if are_certain { "" } else { "about " };
+    let more = counted(usize::try_from(high).unwrap_or(usize::MAX), "more run");
+    let runs = if low == high {
+        more
+    } else {
+        format!("{low} to {more}")
+    };
+    let each = if undecided.len() == 1 { "" } else { " each" };
+    Some(format!("{about}{runs}{each}"))
 }
 
 impl Comparison {
@@ -137,6 +170,7 @@ impl Comparison {
         part.left_out += self.stems().filter(|stem| !keep(stem)).count();
         part.agents.retain(|agent| keep(&agent.agent));
         part.not_comparable.retain(|agent| keep(&agent.agent));
+        part.changes.retain(|agent, _| keep(agent));
         part.chosen.retain(|agent| keep(&agent.agent));
         for list in [
             &mut part.unchanged,

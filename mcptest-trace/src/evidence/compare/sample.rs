@@ -311,6 +311,26 @@ setters! {
     }
 }
 
+/// Something that an agent is now and was not before, such as another system prompt.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[non_exhaustive]
+pub struct Change {
+    /// What changed, as a sentence without its end: `the system prompt changed`.
+    pub what: String,
+    /// The lines that differ, each with its sign; empty where there is nothing more to say.
+    pub diff: Vec<String>,
+}
+
+impl Change {
+    /// A change with the lines that differ.
+    pub fn new(what: impl Into<String>, diff: Vec<String>) -> Self {
+        Self {
+            what: what.into(),
+            diff,
+        }
+    }
+}
+
 /// An agent of a comparison.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -321,6 +341,9 @@ pub struct AgentSamples {
     pub name: Option<AgentName>,
     /// Its runs.
     pub sides: Sides,
+    /// What the agent is now that it was not before: its system prompt, its tools, its model. It is compared all the
+    /// same.
+    pub changes: Vec<Change>,
     /// How many runs of the baseline are gone, where others of it are left among the candidate: somebody
     /// chose, and a choice of runs is no sample.
     pub lost: Option<RunsOfSide>,
@@ -333,6 +356,7 @@ impl AgentSamples {
             agent: agent.into(),
             name: None,
             sides,
+            changes: Vec::new(),
             lost: None,
         }
     }
@@ -341,6 +365,7 @@ impl AgentSamples {
 setters! {
     AgentSamples {
         with_name(name: AgentName) => Some(name);
+        with_changes(changes: Vec<Change>);
         with_lost(lost: Option<RunsOfSide>);
     }
 }
@@ -365,9 +390,9 @@ pub enum Sides {
     Gone,
     /// Only in the baseline, and not asked for any more.
     Dropped,
-    /// Recorded of another model or prompt: never judged.
+    /// Asked something else, recorded with another model, or with recordings that cannot be read: never judged.
     NotComparable {
-        /// What differs, one line each.
+        /// Why, one line each.
         differences: Vec<String>,
     },
 }

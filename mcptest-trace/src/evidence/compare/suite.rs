@@ -15,7 +15,7 @@ pub struct SuiteOutcomes {
     pub agents: usize,
     /// The mean over agents of the change of the share of passes, in points: below 0 where fewer pass.
     pub difference: f64,
-    /// Its 95% interval for agents like these.
+    /// Its 95% interval for agents like these, within −100 and 100; none where there are fewer than three agents.
     pub interval: Option<(f64, f64)>,
     /// Exact stratified p for fewer passes now.
     pub p_worse: f64,
@@ -66,7 +66,11 @@ pub(super) fn compare(
     Some(SuiteOutcomes {
         agents: agents.len(),
         difference,
-        interval: mean.interval.map(|(low, high)| (100.0 * low, 100.0 * high)),
+        // A share of passes changes by 100 points at the most.
+        interval: mean.interval.map(|bounds| {
+            let (low, high) = bounds;
+            ((100.0 * low).max(-100.0), (100.0 * high).min(100.0))
+        }),
         p_worse: test.worse,
         p_better: test.better,
         smallest_p: test.smallest,

@@ -93,7 +93,8 @@ fn too_few_runs_are_no_pass() {
     assert_eq!(
         comparison.text(ShownAgents::All),
         "\
-It is not clear whether 2 agents got worse, 2 cannot be told yet: 2 more runs each would decide.
+It is not clear whether 2 agents got worse, 2 have too few runs to show a loss: 2 more runs each
+would do.
 
 for each agent, regressed means p ≤ 0.0125 and a loss of 10 points or more
 
@@ -102,6 +103,7 @@ agent_000  2/2 → 1/2     unknown  unknown    too few runs: 2 more each
 agent_001  2/2 → 2/2     unknown  unknown    too few runs: 2 more each
 all 2      −25.0 points  unknown  unknown    too few runs
 all 2: p cannot be below 0.0278, and 0.025 is needed
+no 95% interval over agents: 2 agents are too few, 3 are needed
 tokens are not compared, because no run has a recorded cost: `agent_000`, `agent_001`
 cannot tell: 2 runs are too few: you need 4 on each side to show a fall to no passed run, and more
 to show a smaller loss. Exit status 3.
@@ -150,7 +152,7 @@ fn enough_runs_of_which_too_few_passed_are_not_called_too_few() {
     assert_eq!(comparison.exit_status(), 3);
     let text = comparison.text(ShownAgents::All);
     assert!(
-        text.contains("1 cannot be told yet: about 38 more runs would decide."),
+        text.contains("1 has too few runs to show a loss: about 38 more runs\nwould do."),
         "{text}"
     );
     let last = comparison.notes().pop().unwrap();
@@ -273,10 +275,12 @@ fn agents_on_one_side_and_of_other_prompts_are_listed_and_never_judged() {
     let comparison = compare(&listed, &CompareOptions::default());
     assert_eq!(
         comparison.text(ShownAgents::All),
-        "Nothing changed: the recordings of 1 agent are the same on both sides, 1 is new, 1 is no longer\n\
-         asked for, 1 is not comparable.\n\n\
-         unchanged: `x`\nnew: `z`\ndropped: `y`\nnot comparable: `w\\u{1b}[31m`\n  model: gpt-4o → gpt-5\n\
-         cannot tell: 1 agent cannot be compared, so it may have got worse. Exit status 3.\n"
+        "Nothing changed: the recordings of 1 agent are the same on both sides, 1 gone, 1 new, not compared,\n\
+         1 is not comparable.\n\n\
+         unchanged: `x`\nnew, not compared: `z`\ngone, because no suite asks for it any more: `y`\n\
+         not comparable: `w\\u{1b}[31m`\n  model: gpt-4o → gpt-5\n\
+         cannot tell: 1 agent of the baseline is gone: no suite asks for it; if this is on purpose, say\n\
+         `--allow-gone`. Exit status 3.\n"
     );
 }
 
@@ -284,13 +288,12 @@ fn agents_on_one_side_and_of_other_prompts_are_listed_and_never_judged() {
 #[test]
 fn an_agent_without_runs_is_never_a_silent_pass() {
     let gone = |agent: &str| AgentSamples::new(agent, Sides::Gone);
-    let told =
-        "cannot tell: 1 agent has no runs any more, so it may have got worse. Exit status 3.\n";
+    let told = "cannot tell: 1 agent has no runs now, so it may have got worse. Exit status 3.\n";
     let unchanged = AgentSamples::new("x", Sides::Unchanged);
     let comparison = compare(&[unchanged, gone("y")], &CompareOptions::default());
     assert_eq!(
         comparison.body(ShownAgents::All),
-        format!("unchanged: `x`\ngone: `y`\n{told}")
+        format!("unchanged: `x`\ngone, because there is no recording of it now: `y`\n{told}")
     );
     let mut held = outcomes_only(&[(6, 6, 6)]);
     assert_eq!(compare(&held, &CompareOptions::default()).exit_status(), 0);
@@ -305,7 +308,7 @@ fn an_agent_without_runs_is_never_a_silent_pass() {
     let shown = options.clone().with_require_not_worse(true);
     assert_eq!(compare(&held, &shown).decision, Decision::NotShown);
     let passes = compare(&held, &options.with_inconclusive_passes(true));
-    let told = "cannot tell: 2 agents have no runs any more, so they may have got worse";
+    let told = "cannot tell: 2 agents have no runs now, so they may have got worse";
     assert!(passes.notes().pop().unwrap().contains(told) && passes.exit_status() == 0);
     let mut worse = outcomes_only(&[(6, 0, 6)]);
     worse.push(gone("y"));

@@ -63,7 +63,7 @@ fn outcomes_that_are_lost_against_the_baseline_are_told_and_never_hold() {
     );
 }
 
-/// Two agents that are shown to be no worse, one of which misses outcomes.
+/// Three agents that are shown to be no worse, one of which misses outcomes.
 fn require_not_worse(missing: [usize; 2]) -> Comparison {
     let [before, now] = missing.map(|missing| {
         let runs = (0..10).flat_map(|_| with_gaps(0, 0, 1000)).skip(6);
@@ -75,6 +75,7 @@ fn require_not_worse(missing: [usize; 2]) -> Comparison {
     let samples = [
         both("a__m", before, now),
         both("b__m", side(6, 1000, "a"), side(6, 1000, "a")),
+        both("c__m", side(6, 1000, "a"), side(6, 1000, "a")),
     ];
     compare(
         &samples,
@@ -177,7 +178,7 @@ fn an_agent_that_fell_to_none_is_shown_however_few_its_runs() {
     assert!(
         text.starts_with(
             "None of 6 agents is shown to be worse, 1 no longer passes in any run, but the runs are too few to show a loss (`fell`: 2 of 2 → 0 of 2), \
-             3 cannot be told yet: 2 more runs each would decide."
+             3 have too few runs to show a loss: 2 more runs each would do."
         ),
         "{text}"
     );

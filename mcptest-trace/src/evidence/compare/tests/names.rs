@@ -49,8 +49,8 @@ fn names_are_those_of_the_suite_everywhere() {
             assert!(!text.contains(stem), "{stem} in\n{text}");
         }
         for told in [
-            "gone: `Old ʼoneʼ`",
-            "new: `plain`",
+            "gone, because there is no recording of it now: `Old ʼoneʼ`",
+            "new, not compared: `plain`",
             "not comparable: `see saw`",
         ] {
             assert!(text.contains(told), "{told} in\n{text}");

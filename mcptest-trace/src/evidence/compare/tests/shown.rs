@@ -72,7 +72,7 @@ fn agents_without_a_finding_are_a_line_together() {
     assert_eq!(
         headline,
         "1 of 5 agents got worse (`agent_000`: 6 of 6 → 0 of 6), all 5 agents together got worse (−20.0 points), \
-         1 cannot be told yet: 3 more runs would decide, \
+         1 has too few runs to show a loss: 3 more runs would do, \
          1 had nothing to lose: no run of the baseline passed."
     );
 }
@@ -84,11 +84,11 @@ fn the_headline_of_what_is_not_compared() {
         (vec![], "Nothing could be compared."),
         (
             vec![agent("a", Sides::New), agent("b", Sides::New)],
-            "Nothing could be compared, 2 are new.",
+            "There is nothing to compare with yet, 2 new, not compared.",
         ),
         (
             vec![agent("a", Sides::Gone)],
-            "Nothing could be compared, 1 is without runs now.",
+            "Nothing could be compared, 1 gone, not compared.",
         ),
         (
             vec![agent("a", Sides::Unchanged), agent("b", Sides::Unchanged)],
@@ -284,4 +284,179 @@ fn money_is_a_cost_by_its_target() {
     assert_eq!(of(2e-9), Some(Cost::measured(2)));
     assert_eq!(of(3.0), Some(Cost::measured(3_000_000_000)));
     assert_eq!(of(-1.0), None);
+}
+
+/// A drop that would be a finding if its agent were alone stands in the first line, with what would decide.
+#[test]
+fn a_drop_that_other_agents_hide_is_never_folded_away() {
+    for (fell, said, status) in [
+        ((6, 3, 6), "6 of 6 → 3 of 6", 3),
+        ((3, 0, 3), "3 of 3 → 0 of 3", 3),
+        // All agents together got worse.
+        ((4, 0, 4), "4 of 4 → 0 of 4", 1),
+    ] {
+        let others = vec![(fell.2, fell.2, fell.2); 9];
+        let found = compare(&outcomes_only(&[vec![fell], others].concat()), &options());
+        let text = found.text(ShownAgents::WithFinding);
+        assert_eq!(found.exit_status(), status, "{text}");
+        assert_eq!(
+            found.agents[0].finding(Metric::Outcomes),
+            Some(MetricFinding::CannotBeToldYet)
+        );
+        let first = found.headline();
+        let begins = format!(
+            "It cannot be told yet whether 1 of 10 agents got worse (`agent_000`: {said}): about "
+        );
+        assert!(
+            first.starts_with(&begins) && first.contains(" would decide"),
+            "{first}"
+        );
+        let undecided = found.undecided();
+        let fallen: Vec<_> = undecided.iter().filter(|agent| agent.fell).collect();
+        assert_eq!(fallen.len(), 1, "{text}");
+        // As many runs as it says do show the drop.
+        let needed = usize::try_from(fallen[0].needed).unwrap();
+        let now = needed * fell.1 / fell.2;
+        let more = [
+            vec![(needed, now, needed)],
+            vec![(needed, needed, needed); 9],
+        ]
+        .concat();
+        assert_eq!(compare(&outcomes_only(&more), &options()).exit_status(), 1);
+        let passes = options().with_inconclusive_passes(true);
+        let samples = [vec![fell], vec![(fell.2, fell.2, fell.2); 9]].concat();
+        assert_eq!(
+            compare(&outcomes_only(&samples), &passes).exit_status() == 0,
+            status == 3
+        );
+        let behaviour = options().with_fail_on([Metric::Behaviour]);
+        let found = compare(&outcomes_only(&samples), &behaviour);
+        assert!(
+            !found
+                .text(ShownAgents::All)
+                .contains("less often than before")
+        );
+    }
+    // p is 0.099: about half of the pull requests would have such a drop by chance.
+    let found = compare(
+        &outcomes_only(&[vec![(6, 4, 6)], vec![(6, 6, 6); 9]].concat()),
+        &options(),
+    );
+    assert_eq!(found.exit_status(), 0, "{}", found.text(ShownAgents::All));
+}
+
+/// More passes than before ask for no more runs.
+#[test]
+fn what_passes_more_often_is_not_called_too_few() {
+    let found = compare(
+        &outcomes_only(&[(2, 6, 6), (6, 6, 6), (6, 6, 6)]),
+        &options(),
+    );
+    assert_eq!(found.undecided(), []);
+    assert!(
+        !found.headline().contains("too few"),
+        "{}",
+        found.headline()
+    );
+}
+
+/// What vanished is counted first, and is no pass unless somebody says that it is on purpose.
+#[test]
+fn an_agent_that_is_gone_is_no_pass_and_a_new_one_is() {
+    let agent = |name: &str, sides| AgentSamples::new(name, sides);
+    let same = || agent("same", Sides::Unchanged);
+    let renamed = [
+        same(),
+        agent("old", Sides::Dropped),
+        agent("new", Sides::New),
+    ];
+    let found = compare(&renamed, &options());
+    assert_eq!(found.exit_status(), 3);
+    assert!(
+        found.headline().ends_with("1 gone, 1 new, not compared."),
+        "{}",
+        found.headline()
+    );
+    let allowed = options().with_allow_gone(true);
+    assert_eq!(compare(&renamed, &allowed).exit_status(), 0);
+    let shown = options().with_require_not_worse(true);
+    assert_eq!(compare(&renamed, &shown).exit_status(), 1);
+    // A suite still asks for this one: it was not removed on purpose.
+    let unrecorded = [same(), agent("a", Sides::Gone)];
+    assert_eq!(compare(&unrecorded, &allowed).exit_status(), 3);
+    for new in [
+        &[agent("a", Sides::New)][..],
+        &[same(), agent("a", Sides::New)],
+    ] {
+        for options in [options(), options().with_require_not_worse(true)] {
+            assert_eq!(compare(new, &options).exit_status(), 0);
+        }
+    }
+}
+
+/// Two agents have no interval, and a proof needs one.
+#[test]
+fn two_agents_prove_nothing_and_an_interval_is_possible() {
+    let shown = options().with_require_not_worse(true);
+    let two = compare(&outcomes_only(&[(20, 20, 20), (20, 20, 20)]), &shown);
+    assert_eq!(two.exit_status(), 3);
+    let text = two.text(ShownAgents::All).replace('\n', " ");
+    assert!(
+        text.contains("2 compared agents are too few for one: it needs 3 or more"),
+        "{text}"
+    );
+    assert!(
+        text.contains("no 95% interval over agents: 2 agents are too few"),
+        "{text}"
+    );
+    let three = compare(&outcomes_only(&[(20, 20, 20); 3]), &shown);
+    assert_eq!(three.exit_status(), 0);
+    let wild = compare(
+        &outcomes_only(&[(6, 0, 6), (0, 6, 6), (0, 0, 6)]),
+        &options(),
+    );
+    assert_eq!(wild.suite.outcomes.unwrap().interval, Some((-100.0, 100.0)));
+}
+
+/// A change is told once, with whose it is, and its lines are cut where not all are asked for.
+#[test]
+fn a_change_is_told_once_with_whose_it_is() {
+    let diff: Vec<String> = (0..12).map(|line| format!("-line {line} ```")).collect();
+    let change = Change::new("the system prompt changed", diff);
+    let runs = || (0..6).map(|_| RunSample::with_outcome(true)).collect();
+    let samples = ["a", "b"].map(|agent| {
+        let sides = Sides::Both {
+            baseline: runs(),
+            candidate: runs(),
+        };
+        AgentSamples::new(agent, sides).with_changes(vec![change.clone()])
+    });
+    let found = compare(&samples, &options());
+    let text = found.text(ShownAgents::WithFinding);
+    assert!(
+        text.contains("\nthe system prompt changed: `a`, `b`\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("line 7") && !text.contains("line 8"),
+        "{text}"
+    );
+    assert!(
+        text.contains("and 4 more lines of this diff (`--all` shows them)"),
+        "{text}"
+    );
+    let all = found.text(ShownAgents::All);
+    assert!(all.contains("line 11") && !all.contains("--all"), "{all}");
+    let markdown = found.markdown();
+    assert!(markdown.contains("\n````diff\n-line 0 ```\n"), "{markdown}");
+    assert!(
+        markdown.contains("<summary>4 more lines of this diff</summary>"),
+        "{markdown}"
+    );
+    assert_eq!(
+        markdown.matches("the system prompt changed").count(),
+        1,
+        "{markdown}"
+    );
+    assert!(found.of_agents(|agent| agent == "c").changes.is_empty());
 }

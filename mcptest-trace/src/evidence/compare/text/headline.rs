@@ -1,9 +1,9 @@
 //! What a comparison comes to in one sentence, in words that ask for no knowledge of tests.
 
 use super::names::AgentNames;
+use crate::evidence::compare::rank::more_runs;
 use crate::evidence::compare::{
     AgentComparison, Comparison, CostKind, Decision, Metric, MetricFinding, OutcomesCompared,
-    Undecided,
 };
 use crate::text::counted;
 
@@ -26,6 +26,9 @@ impl Comparison {
     pub fn headline(&self) -> String {
         let parts: Vec<String> = if self.agents.is_empty() {
             let same = match self.unchanged.len() {
+                0 if self.decision == Decision::OnlyNew => {
+                    "there is nothing to compare with yet".to_owned()
+                }
                 0 => "nothing could be compared".to_owned(),
                 1 => "nothing changed: the recordings of 1 agent are the same on both sides".into(),
                 more => format!(
@@ -38,7 +41,7 @@ impl Comparison {
             let found = self.findings(&names).into_iter().map(|found| found.long);
             let besides = [
                 self.fallen(&names),
-                self.not_told(),
+                self.too_few(),
                 self.never_passed(),
                 self.unknown(),
                 self.lost_outcomes(&names),
@@ -78,14 +81,24 @@ impl Comparison {
         let worse = self.whose(|agent| is(agent, Metric::Outcomes, MetricFinding::Regressed));
         let of = self.agents.len() + self.unchanged.len();
         let all = counted(of, "agent");
+        let not_told = self.cannot_be_told_yet(names);
         if !worse.is_empty() {
             let count = worse.len();
+            let besides =
+                not_told.map(|(count, rest)| format!(", {count} cannot be told yet {rest}"));
             return FindingSaid {
                 long: format!(
-                    "{count} of {all} got worse ({})",
-                    named(names, &worse, passes)
+                    "{count} of {all} got worse ({}){}",
+                    named(names, &worse, passes),
+                    besides.unwrap_or_default()
                 ),
                 short: Some(format!("{count} got worse")),
+            };
+        }
+        if let Some((count, rest)) = not_told {
+            return FindingSaid {
+                long: format!("it cannot be told yet whether {count} of {all} got worse {rest}"),
+                short: Some(format!("{count} cannot be told yet")),
             };
         }
         let cannot_tell = matches!(self.decision, Decision::CannotTell { allowed: false, .. });
@@ -176,28 +189,25 @@ impl Comparison {
         })
     }
 
-    /// That the runs are too few, and how many more would do.
-    fn not_told(&self) -> Option<String> {
-        let undecided = self.undecided();
-        let most = undecided.iter().map(Undecided::most);
-        let (low, high) = (most.clone().min()?, most.max()?);
-        let about = if undecided.iter().all(|agent| agent.certain) {
-            ""
-        } else {
-            "about "
-        };
-        let more = counted(wide_count(high), "more run");
-        let runs = if low == high {
-            more
-        } else {
-            format!("{low} to {more}")
-        };
-        let (count, each) = match undecided.len() {
-            1 => (1, ""),
-            many => (many, " each"),
-        };
+    /// How many agents pass less often than before in too few runs to say whether it is chance; which these are, and how
+    /// many more runs decide.
+    fn cannot_be_told_yet(&self, names: &AgentNames) -> Option<(usize, String)> {
+        let fell = self.whose(AgentComparison::cannot_be_told_yet);
+        let mut undecided = self.undecided();
+        undecided.retain(|agent| agent.fell);
+        let more = more_runs(&undecided)?;
+        let whose = named(names, &fell, passes);
+        Some((fell.len(), format!("({whose}): {more} would decide")))
+    }
+
+    /// That the runs are too few to show even a fall to no pass, and how many more would do.
+    fn too_few(&self) -> Option<String> {
+        let mut undecided = self.undecided();
+        undecided.retain(|agent| !agent.fell);
+        let more = more_runs(&undecided)?;
+        let have = have(undecided.len());
         Some(format!(
-            "{count} cannot be told yet: {about}{runs}{each} would decide"
+            "{have} too few runs to show a loss: {more} would do"
         ))
     }
 
@@ -247,10 +257,19 @@ impl Comparison {
 
     /// Agents that were not compared.
     fn one_sided(&self) -> Vec<String> {
-        let kinds = [
+        let one_side = [
+            (self.gone.len() + self.dropped.len(), "gone"),
             (self.new.len(), "new"),
-            (self.gone.len(), "without runs now"),
-            (self.dropped.len(), "no longer asked for"),
+        ];
+        let one_side = one_side.into_iter().filter(|(count, _)| *count > 0);
+        let one_side: Vec<String> = one_side
+            .map(|(count, is)| format!("{count} {is}"))
+            .collect();
+        let mut parts = Vec::new();
+        if !one_side.is_empty() {
+            parts.push(format!("{}, not compared", one_side.join(", ")));
+        }
+        let kinds = [
             (self.not_comparable.len(), "not comparable"),
             (
                 self.chosen.len(),
@@ -258,10 +277,10 @@ impl Comparison {
             ),
         ];
         let some = kinds.into_iter().filter(|(count, _)| *count > 0);
-        some.map(|(count, what)| {
+        parts.extend(some.map(|(count, what)| {
             format!("{count} {} {what}", if count == 1 { "is" } else { "are" })
-        })
-        .collect()
+        }));
+        parts
     }
 
     fn whose(&self, wanted: impl Fn(&AgentComparison) -> bool) -> Vec<&AgentComparison> {
@@ -289,11 +308,6 @@ impl FindingSaid {
 /// So many agents, with the verb.
 fn have(count: usize) -> String {
     format!("{count} {}", if count == 1 { "has" } else { "have" })
-}
-
-/// A number of runs as one that is counted.
-fn wide_count(count: u64) -> usize {
-    usize::try_from(count).unwrap_or(usize::MAX)
 }
 
 fn is(agent: &AgentComparison, metric: Metric, finding: MetricFinding) -> bool {

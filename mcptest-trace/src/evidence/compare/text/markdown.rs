@@ -3,7 +3,7 @@
 use super::names::AgentNames;
 use super::row;
 use super::short::ShortRow;
-use super::{ShownAgents, described, gaps};
+use super::{ShownAgents, changes, described, gaps};
 use crate::evidence::compare::rank::Rank;
 use crate::evidence::compare::{AgentComparison, Comparison};
 use crate::text::{
@@ -59,6 +59,7 @@ impl Comparison {
         let power = row::suite_power(&self.suite);
         let lines = lines.chain(self.rule()).chain(power.clone());
         blocks.extend(lines.map(|line| paragraph(&line)));
+        blocks.extend(changes::blocks(self, &names));
         blocks.push(paragraph(&format!("{} {}", self.summary(), self.status())));
         if !quiet.is_empty() {
             let kinds = self.quiet_counts();

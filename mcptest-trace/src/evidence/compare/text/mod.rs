@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::text::{COLUMNS, counted, ended, escape_line, width, wrapped};
 
+mod changes;
 mod described;
 mod format;
 mod headline;
@@ -13,6 +14,8 @@ mod markdown;
 mod names;
 mod row;
 mod short;
+
+use crate::evidence::stratified::LEAST_FOR_INTERVAL;
 
 use super::rank::Rank;
 use super::{AgentComparison, Chosen, Comparison, Decision, Metric, MetricFinding, NoCost};
@@ -129,11 +132,9 @@ impl Comparison {
             });
         }
         lines.extend(folded);
-        lines.extend(
-            self.facts(shown, &names)
-                .iter()
-                .map(|fact| wrapped(fact, 2)),
-        );
+        let changes = changes::lines(self, shown, &names).into_iter();
+        let facts = changes.chain(self.facts(shown, &names));
+        lines.extend(facts.map(|fact| wrapped(&fact, 2)));
         lines.iter().map(|line| format!("{line}\n")).collect()
     }
 
@@ -207,7 +208,9 @@ impl Comparison {
     /// comes to, last.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = self.facts(ShownAgents::All, &AgentNames::of(self));
+        let names = AgentNames::of(self);
+        let mut notes = changes::lines(self, ShownAgents::All, &names);
+        notes.extend(self.facts(ShownAgents::All, &names));
         notes.push(format!("{} {}", self.summary(), self.status()));
         notes
     }
@@ -215,6 +218,14 @@ impl Comparison {
     /// Whose runs were not compared and why, and what numbers are less than they seem.
     fn facts(&self, shown: ShownAgents, names: &AgentNames) -> Vec<String> {
         let mut notes: Vec<String> = row::suite_power(&self.suite).into_iter().collect();
+        let outcomes = self.suite.outcomes.as_ref().map(|found| found.agents);
+        let cost = self.suite.cost.as_ref().map(|found| found.agents);
+        if outcomes.max(cost) == Some(LEAST_FOR_INTERVAL - 1) {
+            let few = LEAST_FOR_INTERVAL - 1;
+            notes.push(format!(
+                "no 95% interval over agents: {few} agents are too few, {LEAST_FOR_INTERVAL} are needed"
+            ));
+        }
         let intervals = self.agents.iter().filter_map(without_interval);
         let mut intervals: Vec<(usize, usize)> = intervals.collect();
         intervals.sort_unstable();
@@ -255,9 +266,9 @@ impl Comparison {
         }
         for (what, agents) in [
             ("unchanged", &self.unchanged),
-            ("new", &self.new),
-            ("gone", &self.gone),
-            ("dropped", &self.dropped),
+            ("new, not compared", &self.new),
+            ("gone, because there is no recording of it now", &self.gone),
+            ("gone, because no suite asks for it any more", &self.dropped),
         ] {
             notes.extend(listed(what, agents));
         }
@@ -302,6 +313,10 @@ impl Comparison {
                 ""
             };
             return format!("cannot tell: {reason}{let_pass}.");
+        }
+        if self.decision == Decision::OnlyNew {
+            return "the baseline has none of these agents: nothing could have got worse."
+                .to_owned();
         }
         if self.decision == Decision::Unchanged {
             return "all unchanged: everything that can be compared is the same on both sides."

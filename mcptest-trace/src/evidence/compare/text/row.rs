@@ -121,6 +121,18 @@ fn outcomes_verdict(found: &OutcomesCompared) -> String {
             ),
             None => format!("no drop would have been noticed{}", remedy(found)),
         },
+        MetricFinding::CannotBeToldYet => format!(
+            "p {} > {}, {:.0} points{}",
+            p_of_verdict(found.p_worse),
+            significant(found.share),
+            found.drop(),
+            found
+                .runs_for_drop()
+                .map_or_else(String::new, |runs| format!(
+                    ": about {} on each side would decide",
+                    counted(usize::try_from(runs).unwrap_or(usize::MAX), "run")
+                ))
+        ),
         MetricFinding::NothingToLose => "no run of the baseline passed".to_owned(),
         MetricFinding::TooFewRuns => format!(
             "p cannot be below {}, and {} is needed: {} of {} passed before, so a fall to no passed run needs {} runs on each side",
@@ -178,7 +190,12 @@ pub(super) fn suite_word(suite: &SuiteComparison) -> String {
             (MetricFinding::Regressed | MetricFinding::NoEvidence, _) => {
                 format!("{word} p {}", p_of_verdict(found.p_worse))
             }
-            (MetricFinding::NothingToLose | MetricFinding::TooFewRuns, _) => word.to_owned(),
+            (
+                MetricFinding::NothingToLose
+                | MetricFinding::TooFewRuns
+                | MetricFinding::CannotBeToldYet,
+                _,
+            ) => word.to_owned(),
         }
     });
     let cost = suite.cost.as_ref().and_then(|cost| {

@@ -80,10 +80,10 @@ fn verdict(agent: &AgentComparison, comparison: &Comparison) -> String {
         match found.finding {
             MetricFinding::Regressed => format!("{word} p {}", p_of_verdict(found.p_worse)),
             MetricFinding::Improved => format!("{word} p {}", p_of_verdict(found.p_better)),
-            MetricFinding::TooFewRuns => {
-                let more = agent.undecided().map_or(0, |undecided| undecided.most());
-                format!("{word}: {more} more each")
-            }
+            MetricFinding::TooFewRuns | MetricFinding::CannotBeToldYet => match agent.undecided() {
+                Some(undecided) => format!("{word}: {} more each", undecided.most()),
+                None => word.to_owned(),
+            },
             MetricFinding::NoEvidence => match found.noticeable_drop {
                 Some(drop) => format!("{word} ({} would show)", points(f64::from(drop))),
                 None => format!("{word} (no drop would show)"),

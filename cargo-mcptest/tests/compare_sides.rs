@@ -1,0 +1,302 @@
+//! What stands on one side of a comparison alone, what changed of an agent, and recordings that nobody can read.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use e2e_support::process;
+use serde_json::Value;
+use support::planted::{asks, compare, nothing, record, record_as, tells, two_agents};
+
+fn git(folder: &Path, arguments: &[&str]) -> String {
+    let identity = [
+        "-c",
+        "user.name=t",
+        "-c",
+        "user.email=t@t",
+        "-c",
+        "commit.gpgsign=false",
+    ];
+    let mut command = process::command("git", folder);
+    command.args(identity).args(arguments);
+    process::run(&mut command).exits(0).stdout
+}
+
+/// Commits all that is in a folder.
+fn commit(folder: &Path) {
+    if !folder.join(".git").exists() {
+        git(folder, &["init", "--quiet", "--initial-branch=main"]);
+    }
+    git(folder, &["add", "--all"]);
+    git(
+        folder,
+        &["commit", "--quiet", "--allow-empty", "--message=step"],
+    );
+}
+
+#[test]
+fn another_system_prompt_is_compared_and_told_once() {
+    let folder = two_agents();
+    for agent in ["a", "steady"] {
+        record(
+            &folder,
+            &format!("suites/cassettes/{agent}__m"),
+            6,
+            1010,
+            |_, run| {
+                run["system_prompt"] = "You are a quick clerk.\n".into();
+            },
+        );
+        record(
+            &folder,
+            &format!("before/cassettes/{agent}__m"),
+            6,
+            1000,
+            |_, run| {
+                run["system_prompt"] = "You are a clerk.\n".into();
+            },
+        );
+    }
+    let suite = "agents:\n\
+        \x20 - { name: a, model: m, prompt: go, runs: 6, calls: { max: 9 }, system_prompt: \"You are a quick clerk.\\n\" }\n\
+        \x20 - { name: steady, model: m, prompt: go, runs: 6, calls: { max: 9 }, system_prompt: \"You are a quick clerk.\\n\" }\n";
+    folder.write("suites/desk.yml", suite);
+    let said = compare(folder.path(), &["before"]).exits(0);
+    tells(
+        &said,
+        &["the system prompt changed: `a`, `steady` -You are a clerk. +You are a quick clerk."],
+    );
+    let json = compare(folder.path(), &["before", "--format", "json"]).exits(0);
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(
+        json["changes"]["a__m"][0]["what"],
+        "the system prompt changed"
+    );
+    let markdown = compare(folder.path(), &["before", "--format", "markdown"]).exits(0);
+    assert!(
+        markdown
+            .stdout
+            .contains("\n```diff\n-You are a clerk.\n+You are a quick clerk.\n```\n"),
+        "{markdown}"
+    );
+    // The baseline is results, which keep the prompts.
+    let before = two_agents();
+    record(&before, "suites/cassettes/a__m", 6, 1000, |_, run| {
+        run["system_prompt"] = "You are a clerk.\n".into();
+    });
+    before.write(
+        "suites/desk.yml",
+        "agents:\n  - { name: a, model: m, prompt: go, runs: 6, calls: { max: 9 }, system_prompt: \"You are a clerk.\\n\" }\n",
+    );
+    compare(before.path(), &["--accept", "results"]).exits(0);
+    let results = before.at("results").to_string_lossy().into_owned();
+    let said = compare(folder.path(), &[&results]);
+    tells(&said, &["the system prompt changed: `a` -You are a clerk."]);
+}
+
+/// A session keeps the system prompt that the code sends, and the suite need not have one.
+#[test]
+fn a_prompt_that_stands_in_the_code_is_no_difference_to_the_suite() {
+    let folder = two_agents();
+    for (side, tokens) in [("before", 1000), ("suites", 1010)] {
+        for agent in ["a", "steady"] {
+            record(
+                &folder,
+                &format!("{side}/cassettes/{agent}__m"),
+                6,
+                tokens,
+                |_, run| {
+                    run["system_prompt"] = "From the code.".into();
+                    run["session"] = serde_json::json!({ "version": "1.0", "conversations": [] });
+                },
+            );
+        }
+    }
+    let said = compare(folder.path(), &["before"]).exits(0);
+    assert!(!said.stdout.contains("system prompt"), "{said}");
+}
+
+#[test]
+fn other_tools_are_compared_and_told() {
+    let folder = two_agents();
+    for (side, tokens, description) in [
+        ("before", 1000, "Finds."),
+        ("suites", 1010, "Finds an order."),
+    ] {
+        record(
+            &folder,
+            &format!("{side}/cassettes/a__m"),
+            6,
+            tokens,
+            |_, run| {
+                run["tools"] = serde_json::json!([
+                    { "name": "find", "description": description, "input_schema": { "type": "object" } },
+                ]);
+            },
+        );
+    }
+    let said = compare(folder.path(), &["before"]).exits(0);
+    tells(
+        &said,
+        &[
+            "the tools that it is offered changed: `a` -find description: Finds. +find description: Finds an order.",
+        ],
+    );
+}
+
+/// Another model in the suite, and nobody recorded the agent with it.
+#[test]
+fn an_agent_whose_model_changed_and_that_was_not_recorded_is_gone() {
+    let folder = two_agents();
+    let suite = [asks("a", "n", "go", 6), asks("steady", "m", "go", 6)];
+    folder.write("suites/desk.yml", format!("agents:\n{}", suite.concat()));
+    let said = compare(folder.path(), &["before"]).exits(3);
+    tells(
+        &said,
+        &[
+            "1 gone, not compared",
+            "gone, because there is no recording of it now: `a`",
+        ],
+    );
+    compare(folder.path(), &["before", "--allow-gone"]).exits(3);
+}
+
+/// Another name and another prompt: one is gone, and one is new, whose runs all fail.
+#[test]
+fn an_agent_that_vanishes_beside_a_new_one_is_counted_first() {
+    let folder = two_agents();
+    fs::remove_dir_all(folder.at("suites/cassettes/a__m")).unwrap();
+    let suite = [asks("other", "m", "come", 6), asks("steady", "m", "go", 6)];
+    folder.write("suites/desk.yml", format!("agents:\n{}", suite.concat()));
+    record_as(
+        &folder,
+        "suites/cassettes/other__m",
+        "other",
+        0,
+        1,
+        |_, run| {
+            run["user_prompt"] = "come".into();
+        },
+    );
+    let said = compare(folder.path(), &["before"]).exits(3);
+    let first = said.stdout.lines().next().unwrap();
+    assert!(first.contains("1 gone, 1 new, not"), "{said}");
+    tells(&said, &["if this is on purpose, say `--allow-gone`"]);
+    compare(folder.path(), &["before", "--allow-gone"]).exits(0);
+}
+
+/// The first pull request that brings suites has nothing to compare with.
+#[test]
+fn the_first_suites_hold_and_an_empty_folder_does_not() {
+    let folder = two_agents();
+    fs::rename(folder.at("suites"), folder.at("kept")).unwrap();
+    fs::remove_dir_all(folder.at("before")).unwrap();
+    commit(folder.path());
+    fs::rename(folder.at("kept"), folder.at("suites")).unwrap();
+    let said = compare(folder.path(), &["main"]).exits(0);
+    tells(
+        &said,
+        &["There is nothing to compare with yet, 2 new, not compared."],
+    );
+    fs::create_dir(folder.at("empty")).unwrap();
+    compare(folder.path(), &["empty"]).exits(3);
+}
+
+/// The suites of the revision judge it, and not those of a work tree that was changed since.
+#[test]
+fn a_revision_is_judged_by_its_own_suites() {
+    let folder = two_agents();
+    fs::remove_dir_all(folder.at("before")).unwrap();
+    commit(folder.path());
+    record(&folder, "suites/cassettes/a__m", 0, 1010, nothing);
+    commit(folder.path());
+    // The work tree forgets the agent that got worse.
+    folder.write(
+        "suites/desk.yml",
+        format!("agents:\n{}", asks("steady", "m", "go", 6)),
+    );
+    let said = compare(folder.path(), &["HEAD~1", "HEAD"]).exits(1);
+    tells(&said, &["(`a`: 6 of 6 → 0 of 6)"]);
+    // A full name is said once.
+    let name = git(folder.path(), &["rev-parse", "HEAD~1"]);
+    let said = compare(folder.path(), &[name.trim(), "HEAD"]).exits(1);
+    assert_eq!(said.stdout.matches(name.trim()).count(), 1, "{said}");
+}
+
+/// A recording that no suite asked for at the base either is no agent that is gone.
+#[test]
+fn a_recording_that_nobody_asked_for_is_not_gone() {
+    let folder = two_agents();
+    fs::remove_dir_all(folder.at("before")).unwrap();
+    record_as(&folder, "suites/cassettes/left__m", "left", 6, 1, nothing);
+    commit(folder.path());
+    record(&folder, "suites/cassettes/a__m", 6, 1010, nothing);
+    compare(folder.path(), &["main"]).exits(0);
+    let suite = [
+        asks("a", "m", "go", 6),
+        asks("steady", "m", "go", 6),
+        asks("left", "m", "go", 6),
+    ];
+    folder.write("suites/desk.yml", format!("agents:\n{}", suite.concat()));
+    commit(folder.path());
+    let suite = [asks("a", "m", "go", 6), asks("steady", "m", "go", 6)];
+    folder.write("suites/desk.yml", format!("agents:\n{}", suite.concat()));
+    let said = compare(folder.path(), &["main"]).exits(3);
+    tells(
+        &said,
+        &["gone, because no suite asks for it any more: `left`"],
+    );
+}
+
+/// One agent's broken file stops no other agent's comparison.
+#[test]
+fn a_recording_that_cannot_be_read_stops_its_own_agent_alone() {
+    for side in ["before", "suites"] {
+        let folder = two_agents();
+        record(&folder, "suites/cassettes/steady__m", 0, 1010, nothing);
+        let path = folder.at(&format!("{side}/cassettes/a__m/run-6.json"));
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, &text[..text.len() / 2]).unwrap();
+        let said = compare(folder.path(), &["before"]).exits(1);
+        tells(
+            &said,
+            &[
+                "(`steady`: 6 of 6 → 0 of 6)",
+                "not comparable: `a` its recordings cannot be read",
+                "run-6.json",
+            ],
+        );
+        record(&folder, "suites/cassettes/steady__m", 6, 1010, nothing);
+        let said = compare(folder.path(), &["before"]).exits(3);
+        tells(&said, &["record these runs again, or remove the files"]);
+    }
+}
+
+/// A result that is cut hides no fall, wherever it stands among the others.
+#[test]
+fn a_result_that_is_cut_is_named() {
+    for without_crate in [false, true] {
+        for (file, rest) in [("desk.a.json", ""), ("desk.steady.json", "")] {
+            let folder = two_agents();
+            if without_crate {
+                fs::remove_file(folder.at("Cargo.toml")).unwrap();
+            }
+            compare(folder.path(), &["--accept", "results"]).exits(0);
+            record(&folder, "suites/cassettes/a__m", 0, 1030, nothing);
+            let below = if without_crate {
+                "results"
+            } else {
+                "results/shop"
+            };
+            let path = folder.at(&format!("{below}/{file}"));
+            let text = fs::read_to_string(&path).unwrap();
+            fs::write(&path, format!("{}{rest}", &text[..text.len() / 2])).unwrap();
+            for more in [&[][..], &["--require", "not_worse"]] {
+                let said = compare(folder.path(), &[&["results"], more].concat()).exits(2);
+                assert!(said.stderr.contains(file), "{said}");
+            }
+        }
+    }
+}
