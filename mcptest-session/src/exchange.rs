@@ -129,6 +129,10 @@ pub struct Call {
     pub server: Option<String>,
     /// The arguments: an object; text where the model wrote no JSON object.
     pub args: Value,
+    /// The arguments as the model wrote them, where that is not their canonical JSON: keys in another order, spaces,
+    /// numbers in another form. Code that quotes them sees these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
     /// Who called, for calls by code that the model wrote.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caller: Option<Value>,

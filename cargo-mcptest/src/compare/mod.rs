@@ -222,7 +222,7 @@ impl Compared {
         }
         let opened = at_candidate.as_ref().unwrap_or(opened);
         let options = how.options();
-        let options = options.with_empty_baseline_holds(!sides[0].is_folder());
+        let options = options.with_empty_baseline(sides[0].when_empty());
         let mut suites = opened.suites.suites();
         if options.cost == CostKind::Usd && suites.all(|(_, suite)| suite.prices.is_empty()) {
             let unpriced = "no suite has `prices`, so the cost of a run in dollars is not known";

@@ -8,6 +8,7 @@ use mcptest::judge;
 use mcptest::result::CaseResult;
 use mcptest::result::folder::Results;
 use mcptest_suite::shown_path;
+use mcptest_trace::evidence::compare::EmptyBaseline;
 use serde_json::{Value, json};
 
 use super::across::{PackageLayout, RecordingsFolder, places};
@@ -120,9 +121,12 @@ impl Side {
         Some(Opened { package, suites })
     }
 
-    /// Whether it is a folder that somebody named, which holds recordings.
-    pub(super) const fn is_folder(&self) -> bool {
-        matches!(self, Self::Folder { .. })
+    /// What it comes to as a baseline that has no agent: a revision may be older than the suites, a folder was named.
+    pub(super) const fn when_empty(&self) -> EmptyBaseline {
+        match self {
+            Self::Folder { .. } => EmptyBaseline::CannotTell,
+            _ => EmptyBaseline::Holds,
+        }
     }
 
     /// Where its runs are, beside the other side and the package.

@@ -56,13 +56,16 @@ pub(super) fn parts(answer: &Value) -> Option<Vec<Part>> {
 
 /// An answer of the model, from what is kept of it.
 pub(super) fn said(answer: &Value, mut parts: Vec<Part>, tokens: Option<CallTokens>) -> Said {
+    let texts = list(answer, "arguments").iter().map(Value::as_str);
     let ids = list(answer, "call_ids").iter().map(Value::as_str);
     let own = parts.iter_mut().filter_map(|part| match part {
         Part::Call(call) if call.native.is_none() => Some(call),
         _ => None,
     });
-    for (call, id) in own.zip(ids) {
+    let texts = texts.chain(std::iter::repeat(None));
+    for ((call, id), text) in own.zip(ids).zip(texts) {
         call.id = call.id.take().or_else(|| id.map(str::to_owned));
+        call.text = call.text.take().or_else(|| text.map(str::to_owned));
     }
     let waits = parts
         .iter()

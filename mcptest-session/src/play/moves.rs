@@ -222,6 +222,7 @@ fn call(trace: &Trace, index: usize) -> Call {
         server: (!call.server.is_empty()).then(|| call.server.clone()),
         args: args.clone(),
         caller: call.caller.clone(),
+        text: None,
         native: None,
     }
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::endpoint::Incoming;
 use crate::exchange::Said;
-use crate::protocol::Protocol;
+use crate::protocol::{self, Protocol};
 use crate::record::ENDED_EARLY;
 
 pub(super) fn wants_usage(body: &Value) -> bool {
@@ -32,7 +32,7 @@ pub(super) fn whole(
     as_events: bool,
 ) -> Response {
     if !streamed {
-        let body = protocol.answer(said).to_string();
+        let body = protocol::written(&protocol.answer(said));
         return response(200, "application/json", Body::from(body));
     }
     let events = protocol.events(said);

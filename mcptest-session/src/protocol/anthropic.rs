@@ -2,6 +2,8 @@
 
 mod stream;
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::content::text_of;
@@ -17,6 +19,9 @@ pub struct Anthropic;
 
 /// The name of the format.
 const NAME: &str = "anthropic_messages";
+
+/// Where an answer that is read keeps the text of a call's input, beside the input.
+const INPUT_TEXT: &str = "mcptest_input_text";
 
 /// Fields of a request that are read into fields of their own, or say nothing of the answer.
 const READ: [&str; 7] = [
@@ -91,6 +96,19 @@ impl Protocol for Anthropic {
         stream::assembled(events)
     }
 
+    fn with_texts(&self, mut body: Value, bytes: &[u8]) -> Value {
+        let texts = serde_json::from_slice::<Message<'_>>(bytes);
+        let texts = texts.map(|message| message.content).unwrap_or_default();
+        let blocks = body.get_mut("content").and_then(Value::as_array_mut);
+        for (block, text) in blocks.into_iter().flatten().zip(texts) {
+            if let (Some("tool_use"), Some(input)) = (crate::json::text(block, "type"), text.input)
+            {
+                block[INPUT_TEXT] = input.get().into();
+            }
+        }
+        body
+    }
+
     fn answer(&self, said: &Said) -> Value {
         let sequence = match &said.stop {
             Some(Stop::Sequence(text)) => Some(text),
@@ -131,6 +149,19 @@ impl Protocol for Anthropic {
         };
         json!({ "type": "error", "error": { "type": kind, "message": message } })
     }
+}
+
+/// An answer, as far as the inputs of its calls are texts.
+#[derive(Deserialize)]
+struct Message<'b> {
+    #[serde(borrow)]
+    content: Vec<Block<'b>>,
+}
+
+#[derive(Deserialize)]
+struct Block<'b> {
+    #[serde(borrow, default)]
+    input: Option<&'b RawValue>,
 }
 
 /// What stands in a message of the user: results first, then what is left as one text.
@@ -215,6 +246,7 @@ pub fn call(block: &Value) -> Call {
         name: text(block, "name").unwrap_or_default().to_owned(),
         server: named(block, "server_name"),
         args: member(block, "input"),
+        text: named(block, INPUT_TEXT),
         caller: caller
             .map(|caller| json!({ "kind": "code_execution", "tool_id": caller.get("tool_id") })),
         native: None,
@@ -318,7 +350,7 @@ fn blocks(parts: &[Part]) -> Vec<Value> {
             "type": "tool_use",
             "id": call.id,
             "name": call.name,
-            "input": arguments::object(&call.args),
+            "input": arguments::object(call),
         })),
         Part::Result(_) => None,
     };

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use mcptest_trace::trace::{canonical_json, without_rounding};
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::exchange::Call;
@@ -17,11 +19,66 @@ pub(super) fn read(args: Option<&Value>) -> Value {
     }
 }
 
-/// A call whose arguments are read.
+/// A call whose arguments are read, with their text where they were written otherwise.
 pub(super) fn of_call(call: Call) -> Call {
+    let args = read(Some(&call.args));
+    let text = match call.args {
+        Value::String(text) => Some(text),
+        _ => call.text,
+    };
     Call {
-        args: read(Some(&call.args)),
+        text: text.filter(|text| *text != canonical(&args)),
+        args,
         ..call
+    }
+}
+
+/// What stands before JSON that is written into a value as the text that it is; no provider writes such a text.
+const AS_WRITTEN: &str = "\u{10fffd}json:";
+
+/// JSON as a text, written into a value by [`written`] as it is.
+fn as_written(text: &str) -> Value {
+    Value::String(format!("{AS_WRITTEN}{text}"))
+}
+
+/// A value as JSON, in which the arguments of calls stand as the model wrote them.
+pub(crate) fn written(value: &Value) -> String {
+    serde_json::to_string(&Written(value)).unwrap_or_else(|_| value.to_string())
+}
+
+/// A value of which some texts are JSON already.
+struct Written<'v>(&'v Value);
+
+impl Serialize for Written<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Array(items) => serializer.collect_seq(items.iter().map(Written)),
+            Value::Object(map) => {
+                let members = map.iter().map(|(key, value)| (key, Written(value)));
+                serializer.collect_map(members)
+            }
+            Value::String(text) => match raw(text) {
+                Some(raw) => raw.serialize(serializer),
+                None => serializer.serialize_str(text),
+            },
+            other => other.serialize(serializer),
+        }
+    }
+}
+
+/// The JSON that a text stands for, where it is such a text.
+fn raw(text: &str) -> Option<&RawValue> {
+    serde_json::from_str(text.strip_prefix(AS_WRITTEN)?).ok()
+}
+
+/// Arguments of a written answer as text.
+pub(super) fn text_of(args: &Value) -> String {
+    match args {
+        Value::String(text) => match raw(text) {
+            Some(raw) => raw.get().to_owned(),
+            None => text.clone(),
+        },
+        other => canonical(other),
     }
 }
 
@@ -64,8 +121,13 @@ pub(super) fn changes(body: &Value, changes: &mut BTreeSet<Change>) {
     }
 }
 
-/// Writes arguments as text.
-pub(super) fn text(args: &Value) -> String {
+/// Writes the arguments of a call as text.
+pub(super) fn text(call: &Call) -> String {
+    let text = call.text.clone();
+    text.unwrap_or_else(|| canonical(&call.args))
+}
+
+fn canonical(args: &Value) -> String {
     match args {
         Value::String(raw) => raw.clone(),
         Value::Null => "{}".to_owned(),
@@ -73,10 +135,17 @@ pub(super) fn text(args: &Value) -> String {
     }
 }
 
-/// Writes arguments where an object is expected.
-pub(super) fn object(args: &Value) -> Value {
-    match args {
-        Value::Object(_) => args.clone(),
+/// Writes the arguments of a call where an object is expected.
+pub(super) fn object(call: &Call) -> Value {
+    let is_object = |text: &&String| {
+        let raw = serde_json::from_str::<&RawValue>(text);
+        raw.is_ok_and(|raw| raw.get().starts_with('{'))
+    };
+    match &call.args {
+        Value::Object(_) if let Some(text) = call.text.as_ref().filter(is_object) => {
+            as_written(text)
+        }
+        args @ Value::Object(_) => args.clone(),
         Value::Null => json!({}),
         other => json!({ "input": other }),
     }

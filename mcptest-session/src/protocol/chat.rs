@@ -316,7 +316,7 @@ fn message(parts: &[Part]) -> Value {
                 let mut written = json!({
                     "id": call.id,
                     "type": "function",
-                    "function": { "name": call.name, "arguments": arguments::text(&call.args) },
+                    "function": { "name": call.name, "arguments": arguments::text(call) },
                 });
                 for (key, value) in std::mem::take(&mut of_call) {
                     if written.get(&key).is_none() {

@@ -4,6 +4,8 @@ mod stream;
 
 use std::collections::HashMap;
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::content::text_of;
@@ -130,6 +132,10 @@ impl Protocol for Gemini {
         stream::assembled(events)
     }
 
+    fn with_texts(&self, body: Value, bytes: &[u8]) -> Value {
+        with_texts(body, bytes)
+    }
+
     fn answer(&self, said: &Said) -> Value {
         let mut candidate = json!({
             "content": { "role": "model", "parts": written(&said.parts) },
@@ -214,6 +220,63 @@ impl Names {
     }
 }
 
+/// Where an answer that is read keeps the text of a call's arguments, beside the arguments.
+const ARGS_TEXT: &str = "mcptest_args_text";
+
+/// An answer, as far as the arguments of its calls are texts.
+#[derive(Deserialize)]
+struct Answer<'b> {
+    #[serde(borrow, default)]
+    candidates: Vec<Candidate<'b>>,
+}
+
+#[derive(Deserialize)]
+struct Candidate<'b> {
+    #[serde(borrow, default)]
+    content: Option<Content<'b>>,
+}
+
+#[derive(Deserialize)]
+struct Content<'b> {
+    #[serde(borrow, default)]
+    parts: Vec<CallPart<'b>>,
+}
+
+#[derive(Deserialize)]
+struct CallPart<'b> {
+    #[serde(borrow, default, rename = "functionCall", alias = "function_call")]
+    call: Option<FunctionCall<'b>>,
+}
+
+#[derive(Deserialize)]
+struct FunctionCall<'b> {
+    #[serde(borrow, default)]
+    args: Option<&'b RawValue>,
+}
+
+/// An answer, or a piece of one, that keeps the texts of its arguments.
+fn with_texts(mut body: Value, bytes: &[u8]) -> Value {
+    let texts = serde_json::from_slice::<Answer<'_>>(bytes);
+    let texts = texts.map(|answer| answer.candidates).unwrap_or_default();
+    let candidates = body.get_mut("candidates").and_then(Value::as_array_mut);
+    for (candidate, texts) in candidates.into_iter().flatten().zip(texts) {
+        let parts = candidate.pointer_mut("/content/parts");
+        let parts = parts.and_then(Value::as_array_mut);
+        let texts = texts.content.map(|content| content.parts);
+        for (part, text) in parts.into_iter().flatten().zip(texts.unwrap_or_default()) {
+            let args = text.call.and_then(|call| call.args);
+            let keys = ["functionCall", "function_call"];
+            let key = keys.into_iter().find(|key| part.get(key).is_some());
+            // A part that is kept as it is stays as it is.
+            let is_kept = part["thought"] == true;
+            if let (Some(key), Some(args), false) = (key, args, is_kept) {
+                part[key][ARGS_TEXT] = args.get().into();
+            }
+        }
+    }
+    body
+}
+
 fn response_of(part: &Value) -> Option<&Value> {
     given(part, "functionResponse").or_else(|| given(part, "function_response"))
 }
@@ -250,12 +313,13 @@ fn parts(own: &[Value]) -> Vec<Part> {
             parts.push(opaque(json!({ "beside": beside })));
         }
         if let Some(call) = call {
-            parts.push(Part::Call(Call {
+            parts.push(Part::Call(arguments::of_call(Call {
                 id: identifier(call, "id"),
                 name: text(call, "name").unwrap_or_default().to_owned(),
-                args: arguments::read(call.get("args")),
+                args: member(call, "args"),
+                text: named(call, ARGS_TEXT),
                 ..Call::default()
-            }));
+            })));
         } else if let Some(said) = said {
             parts.push(Part::Text(said.to_owned()));
         }
@@ -274,7 +338,7 @@ fn written(parts: &[Part]) -> Vec<Value> {
             Part::Call(call) if call.native.is_none() => {
                 let mut value = json!({
                     "name": call.name,
-                    "args": arguments::object(&call.args),
+                    "args": arguments::object(call),
                 });
                 // An identifier that stands for none is none.
                 let number = names.called.entry(call.name.clone()).or_default();

@@ -27,6 +27,7 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::exchange::{Asked, Item, Said};
 use crate::lossless::{Change, parse, parse_piece, problem};
@@ -43,6 +44,8 @@ pub mod parts {
 }
 
 pub use anthropic::Anthropic;
+#[cfg(feature = "play")]
+pub(crate) use arguments::written;
 pub use chat::Chat;
 pub use gemini::Gemini;
 pub(crate) use gemini::is_numbered;
@@ -78,6 +81,13 @@ pub trait Protocol: Debug + Send + Sync {
 
     /// Puts the events of a stream together.
     fn assembled(&self, events: &[Event]) -> Assembled;
+
+    /// An answer that was read from these bytes, with the texts of arguments that it holds as values: their keys are
+    /// in order there, and may not be in the bytes.
+    fn with_texts(&self, body: Value, bytes: &[u8]) -> Value {
+        let _ = bytes;
+        body
+    }
 
     /// Writes an answer.
     fn answer(&self, said: &Said) -> Value;
@@ -179,10 +189,17 @@ pub fn assembled(protocol: &dyn Protocol, is_events: bool, bytes: &[u8], whole: 
         && let Ok(pieces) = parse_piece(bytes)
         && let Value::Array(pieces) = pieces.value
     {
-        let events: Vec<Event> = pieces
-            .iter()
-            .map(|piece| Event::data(piece.to_string()))
-            .collect();
+        // As they were written, where that can be told.
+        let events: Vec<Event> = match serde_json::from_slice::<Vec<&RawValue>>(bytes) {
+            Ok(pieces) => pieces
+                .iter()
+                .map(|piece| Event::data(piece.get()))
+                .collect(),
+            Err(_) => pieces
+                .iter()
+                .map(|piece| Event::data(piece.to_string()))
+                .collect(),
+        };
         let mut assembled = protocol.assembled(&events);
         // Halves that meet are no change, and were none of the other changes in the pieces.
         let others = parsed.changes.into_iter().filter(|it| *it != Change::Half);
@@ -190,8 +207,8 @@ pub fn assembled(protocol: &dyn Protocol, is_events: bool, bytes: &[u8], whole: 
         return with_halves(assembled, std::str::from_utf8(bytes).is_err());
     }
     let mut changes: BTreeSet<Change> = parsed.changes.into_iter().collect();
-    let body = parsed.value;
-    arguments::changes(&body, &mut changes);
+    arguments::changes(&parsed.value, &mut changes);
+    let body = protocol.with_texts(parsed.value, bytes);
     Assembled {
         error: body.get("error").filter(|error| !error.is_null()).cloned(),
         body: Some(body),

@@ -239,6 +239,7 @@ pub fn call(item: &Value, kind: &str) -> Call {
         },
         caller: caller
             .map(|caller| json!({ "kind": "code_execution", "tool_id": caller.get("caller_id") })),
+        text: None,
         native: None,
     }
 }
@@ -381,7 +382,7 @@ fn output(said: &Said) -> Vec<Value> {
                     "type": "function_call",
                     "call_id": call.id,
                     "name": call.name,
-                    "arguments": arguments::text(&call.args),
+                    "arguments": arguments::text(call),
                     "status": "completed",
                 });
                 if let Some(server) = &call.server {

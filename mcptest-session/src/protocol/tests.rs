@@ -6,3 +6,4 @@ mod hostile;
 mod said;
 mod streams;
 mod unclean;
+mod written;

@@ -3,7 +3,8 @@
 //!
 //! `version` is `1.1`: a reader of another first number leaves the field alone. `1.0` did not say which tools are strict,
 //! nor what sub-agents are told after their task. `equal` of an answer: which question that was answered several times, and
-//! which of its answers.
+//! which of its answers. `arguments` of an answer: the arguments of its calls as the model wrote them, null where that is
+//! their canonical JSON.
 
 use std::collections::BTreeSet;
 
@@ -255,6 +256,10 @@ fn answer(call: &ModelCall, is_main: bool) -> Value {
     let ids: Vec<Option<String>> = ids.collect();
     if !ids.is_empty() {
         written["call_ids"] = json!(ids);
+    }
+    let texts: Vec<Option<&str>> = said.calls().map(|call| call.text.as_deref()).collect();
+    if texts.iter().any(Option::is_some) {
+        written["arguments"] = json!(texts);
     }
     // How many texts of the trace are of this answer, where it is not one text or calls alone.
     let is_text = |part: &&Part| matches!(part, Part::Text(_) | Part::Refusal(_));

@@ -375,3 +375,47 @@ async fn a_loop_without_an_end_is_told_by_its_first_calls() {
         .filter(|it| it.kind == DivergenceKind::AnotherCall);
     assert_eq!((beyond.count(), outcome.model_calls), (20, 63));
 }
+
+/// Code that quotes the arguments of a call sees them as the model wrote them, in each format.
+#[tokio::test]
+async fn arguments_are_played_byte_for_byte() {
+    let mut cassette = recorded(&Agent::default()).await;
+    let answers = cassette["session"]["conversations"][0]["answers"].as_array_mut();
+    let mut written = Vec::new();
+    for answer in answers.unwrap() {
+        let calls = answer["call_ids"].as_array().map_or(0, Vec::len);
+        let texts: Vec<String> = (0..calls)
+            .map(|call| format!("{{ \"order\" : {} }}", 7 + written.len() + call))
+            .collect();
+        if calls > 0 {
+            answer["arguments"] = json!(texts);
+            written.extend(texts);
+        }
+    }
+    assert_eq!(written.len(), 3);
+    for protocol in FORMATS {
+        for streamed in [false, true] {
+            let agent = Agent {
+                protocol,
+                streamed,
+                ..Agent::default()
+            };
+            let player = player(&cassette, PlayOptions::default());
+            let ended = agent.plays(&player).await;
+            let calls = ended.said.iter().flat_map(Said::calls);
+            let texts: Vec<Option<String>> = calls.map(|call| call.text.clone()).collect();
+            let wanted: Vec<Option<String>> = written.iter().cloned().map(Some).collect();
+            assert_eq!(texts, wanted, "{protocol} {streamed}");
+            assert_eq!(player.played().divergences, [], "{protocol} {streamed}");
+            // What is recorded of the played run says the same.
+            let run = player.run(&options(&agent)).unwrap();
+            let kept = run["session"]["conversations"][0]["answers"].as_array();
+            let kept = kept
+                .unwrap()
+                .iter()
+                .filter_map(|it| it["arguments"].as_array());
+            let kept: Vec<&str> = kept.flatten().filter_map(Value::as_str).collect();
+            assert_eq!(kept, written, "{protocol} {streamed}");
+        }
+    }
+}

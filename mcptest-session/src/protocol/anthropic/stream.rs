@@ -8,6 +8,7 @@ use super::super::reading::Reading;
 use super::super::sse::Event;
 use super::super::written::pieces;
 use super::super::{Assembled, arguments};
+use super::INPUT_TEXT;
 use crate::json::{list, text};
 
 /// The most blocks that an answer may have: an index beyond is no index.
@@ -128,8 +129,11 @@ impl Building {
     fn whole(mut self, reading: &mut Reading) -> Value {
         if let Some(input) = self.input.filter(|input| !input.is_empty()) {
             // Input that broke off stays the text that came.
-            let (input, changes) = arguments::of_text(&input);
-            self.block["input"] = input;
+            let (read, changes) = arguments::of_text(&input);
+            self.block["input"] = read;
+            if text(&self.block, "type") == Some("tool_use") {
+                self.block[INPUT_TEXT] = input.into();
+            }
             reading.changed(changes);
         }
         self.block
@@ -171,7 +175,7 @@ pub(super) fn events(answer: &Value) -> Vec<Event> {
             }
             "tool_use" | "server_tool_use" | "mcp_tool_use" => {
                 begin["input"] = json!({});
-                let input = mcptest_trace::trace::canonical_json(&block["input"]);
+                let input = arguments::text_of(&block["input"]);
                 let delta = |piece| json!({ "type": "input_json_delta", "partial_json": piece });
                 deltas.extend(pieces(&input).map(delta));
             }

@@ -172,7 +172,7 @@ pub(super) fn events(said: &Said) -> Vec<Event> {
         begin["function"]["arguments"] = "".into();
         chunk(json!({ "tool_calls": [begin] }), None);
         let args = call.pointer("/function/arguments").unwrap_or(&Value::Null);
-        for piece in pieces(&arguments::text(args)) {
+        for piece in pieces(&arguments::text_of(args)) {
             let delta = json!({ "index": index, "function": { "arguments": piece } });
             chunk(json!({ "tool_calls": [delta] }), None);
         }

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::Assembled;
 use super::super::reading::Reading;
 use super::super::sse::Event;
 use super::super::written::pieces;
+use super::super::{Assembled, arguments};
+use super::with_texts;
 use crate::json::{count, given, list, text};
 
 pub(super) fn assembled(events: &[Event]) -> Assembled {
@@ -17,7 +18,9 @@ pub(super) fn assembled(events: &[Event]) -> Assembled {
     let mut candidates: BTreeMap<u64, Value> = BTreeMap::new();
     let mut any = false;
     for event in events {
-        let Some(Value::Object(chunk)) = reading.value(event) else {
+        let chunk = reading.value(event);
+        let chunk = chunk.map(|chunk| with_texts(chunk, event.data.as_bytes()));
+        let Some(Value::Object(chunk)) = chunk else {
             continue;
         };
         if let Some(error) = chunk.get("error").filter(|error| !error.is_null()) {
@@ -104,7 +107,7 @@ pub(super) fn events(answer: &Value) -> Vec<Event> {
             chunk.remove("usageMetadata");
         }
         chunk["candidates"] = json!([own]);
-        events.push(Event::data(chunk.to_string()));
+        events.push(Event::data(arguments::written(&chunk)));
     };
     for part in list(&candidate["content"], "parts") {
         let Some(said) = text(part, "text") else {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{AgentComparison, Comparison, Metric, MetricFinding};
+use super::{AgentComparison, Comparison, EmptyBaseline, Metric, MetricFinding};
 use crate::evidence::stratified::LEAST_FOR_INTERVAL;
 use crate::text::counted;
 
@@ -73,7 +73,11 @@ fn of_samples(comparison: &Comparison) -> Decision {
             }
             Some(why) => cannot_tell(why, comparison),
             None if same => Decision::Unchanged,
-            None if !comparison.new.is_empty() && options.empty_baseline_holds => Decision::OnlyNew,
+            None if !comparison.new.is_empty()
+                && options.empty_baseline == EmptyBaseline::Holds =>
+            {
+                Decision::OnlyNew
+            }
             None => cannot_tell(
                 "no agent has comparable runs on both sides".to_owned(),
                 comparison,

@@ -46,7 +46,7 @@ pub use behaviour::{BehaviourCompared, ChangedArgument, Differences, Seen, Suite
 pub use cost::{CostCompared, OtherMachines, SuiteCost};
 pub use decision::Decision;
 pub use gaps::NoCost;
-pub use options::{CompareOptions, Metric};
+pub use options::{CompareOptions, EmptyBaseline, Metric};
 pub use outcomes::{OutcomesCompared, Passed};
 pub use rank::Undecided;
 pub use sample::{

@@ -21,6 +21,19 @@ pub enum Metric {
     Behaviour,
 }
 
+/// What a baseline without any agent comes to.
+///
+/// A closed set: whoever matches on it need not expect another.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EmptyBaseline {
+    /// Nothing could have got worse, as before the first suite was written.
+    #[default]
+    Holds,
+    /// It is no baseline: somebody named a place without recordings.
+    CannotTell,
+}
+
 /// Options of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -45,9 +58,9 @@ pub struct CompareOptions {
     /// Whether the candidate may lack agents of the baseline, because they were removed on purpose.
     #[serde(default)]
     pub allow_gone: bool,
-    /// Whether a baseline without any agent holds, as before the first suite was written. Default true.
-    #[serde(default = "yes")]
-    pub empty_baseline_holds: bool,
+    /// What a baseline without any agent comes to. Default [`EmptyBaseline::Holds`].
+    #[serde(default)]
+    pub empty_baseline: EmptyBaseline,
     /// Whether a comparison that cannot tell passes, and says so.
     pub inconclusive_passes: bool,
     /// Among agents with other behaviour, the expected share of false ones. Default 0.1.
@@ -56,10 +69,6 @@ pub struct CompareOptions {
     pub hypotheses: Option<usize>,
     /// The seed of the permutations. Default 0.
     pub seed: u64,
-}
-
-const fn yes() -> bool {
-    true
 }
 
 impl Default for CompareOptions {
@@ -74,7 +83,7 @@ impl Default for CompareOptions {
             cost: CostKind::default(),
             require_not_worse: false,
             allow_gone: false,
-            empty_baseline_holds: true,
+            empty_baseline: EmptyBaseline::Holds,
             inconclusive_passes: false,
             false_discoveries: 0.1,
             hypotheses: None,
@@ -125,7 +134,7 @@ setters! {
         with_cost(cost: CostKind);
         with_require_not_worse(require_not_worse: bool);
         with_allow_gone(allow_gone: bool);
-        with_empty_baseline_holds(empty_baseline_holds: bool);
+        with_empty_baseline(empty_baseline: EmptyBaseline);
         with_inconclusive_passes(inconclusive_passes: bool);
         with_false_discoveries(false_discoveries: f64);
         with_hypotheses(hypotheses: usize) => Some(hypotheses);
