@@ -23,7 +23,7 @@ use super::input::{Input, Record, parse};
 use super::joining::Joiner;
 use super::json::{count, is_set, list, named, text, word};
 use super::mapping::Mapping;
-use super::subagent_calls::take_calls;
+use super::subagent_calls::{Invoked, take_calls};
 use super::time;
 
 /// Records that are known to be bookkeeping.
@@ -98,7 +98,11 @@ impl Format for ClaudeCode {
         };
         let sessions: Vec<_> = chains.sidechains.iter().map(read_session).collect();
         let of_agents = sessions.iter();
-        let of_agents = of_agents.map(|(agent, session)| (&**agent, &*session.stamped));
+        let of_agents = of_agents.map(|(agent, session)| Invoked {
+            id: agent,
+            name: agent,
+            events: &session.stamped,
+        });
         take_calls(&mut events, of_agents);
         for (agent, session) in sessions {
             let mut subagent = session.run.with(session.stamped);

@@ -175,7 +175,12 @@ impl Event {
     /// A call or a result of a sub-agent, as one among those of the run that called it; nothing else of
     /// a sub-agent stands there.
     pub(crate) fn of_subagent(&self, agent: &str) -> Option<Self> {
-        let own = |id: &Option<String>| id.as_ref().map(|id| format!("{agent}/{id}"));
+        self.of_invoked(agent, agent)
+    }
+
+    /// The same of an agent that may be invoked several times: what was invoked, and the agent's name.
+    pub(crate) fn of_invoked(&self, invoked: &str, agent: &str) -> Option<Self> {
+        let own = |id: &Option<String>| id.as_ref().map(|id| format!("{invoked}/{id}"));
         match self {
             Self::Call(call) => Some(Self::Call(Call {
                 id: own(&call.id),

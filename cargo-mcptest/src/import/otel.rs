@@ -5,6 +5,7 @@
 //! `openinference@1fe497f1:spec/semantic_conventions.md`; openllmetry 0.50.0 and 0.62.1.
 
 mod adk_rust;
+mod agents;
 mod apart;
 mod call_span;
 mod console;
@@ -13,14 +14,14 @@ mod messages;
 mod span;
 mod spread;
 mod talk;
+mod talks;
 mod tree;
 mod wrapped;
-
-use std::collections::HashMap;
 
 use serde_json::Value;
 
 use self::span::{Log, OtelSpan};
+use self::talks::Talks;
 use self::tree::Tree;
 use super::digest::Digest;
 use super::event::{Event, ForeignRun, Lost, Stop};
@@ -29,7 +30,6 @@ use super::input::{Form, Input, Record};
 use super::joining::Joiner;
 use super::json::given;
 use super::mapping::Mapping;
-use super::subagent_calls::take_calls;
 use mcptest_trace::spans::{self, Emitter, Known, Meaning};
 use mcptest_trace::text::counted;
 
@@ -101,69 +101,29 @@ fn trace_key(trace: &str) -> Digest {
 
 fn read(spans: Vec<OtelSpan>, logs: &[Log], mapping: &Mapping) -> Runs {
     let tree = Tree::new(spans);
-    let mut of_span: HashMap<&str, Vec<&Log>> = HashMap::new();
-    for log in logs {
-        of_span.entry(log.span.as_str()).or_default().push(log);
-    }
     let is_of_agent = |span: &OtelSpan| span.is_model_call() || span.is_tool();
     if !tree.spans.iter().any(is_of_agent) {
         // Spans of a web server or a database.
         return Ok(Vec::new());
     }
-    let main = tree.main();
-    let of_agents = tree.subagents(main).into_iter();
+    let mut talks = Talks::new(&tree, logs);
     let seen = tree.seen_twice().into_iter().zip(tree.same_calls());
-    let mut talk = talk::OtelTalk::default();
-    let mut subagents: Vec<(String, talk::OtelTalk)> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
-    for (span, (agent, (is_twice, same))) in tree.spans.iter().zip(of_agents.zip(seen)) {
-        let into = match agent {
-            None => &mut talk,
-            Some(agent) => {
-                let place = places.entry(agent.id.to_owned());
-                let index = *place.or_insert_with(|| {
-                    let mut talk = talk::OtelTalk::default();
-                    talk.run.id = Some(agent.id.to_owned());
-                    talk.run.agent = agent.name.map(str::to_owned);
-                    subagents.push((agent.id.to_owned(), talk));
-                    subagents.len() - 1
-                });
-                &mut subagents[index].1
-            }
-        };
-        let empty = Vec::new();
-        let logs = of_span.get(span.id.as_str()).unwrap_or(&empty);
+    for (place, (span, (is_twice, same))) in tree.spans.iter().zip(seen).enumerate() {
         if is_twice {
             continue;
         }
-        if span.is_model_call() {
-            into.model_call(span, logs);
-        } else if span.is_tool() {
-            match same {
-                Some(outer) => into.tool_again(span, outer),
-                None => into.tool(span),
-            }
-        }
+        talks.take(place, span, same);
         if mapping.score.is_some() {
-            talk.scores(span.events.iter().chain(logs.iter().copied()));
+            talks.scores(span);
         }
     }
     // What was evaluated may stand beside a span that is not there.
     let events = tree.spans.iter().flat_map(|span| &span.events);
-    talk.judged(events.chain(logs));
-    if talk.lacks_content() {
+    talks.main.judged(events.chain(logs));
+    if talks.main.lacks_content() {
         return Err(lacks_content(&tree));
     }
-    talk.finish();
-    for (_, subagent) in &mut subagents {
-        subagent.finish();
-    }
-    let of_agents = subagents.iter();
-    let of_agents = of_agents.map(|(id, subagent)| (&**id, &*subagent.events));
-    take_calls(&mut talk.events, of_agents);
-    let mut run = talk.into_run();
-    let subagents = subagents.into_iter();
-    run.subagents = subagents.map(|(_, talk)| talk.into_run()).collect();
+    let (main, mut run) = talks.into_run();
     about(&tree, main, &mut run);
     if mapping.trace_is_run() {
         run.id = tree.spans.first().map(|span| span.trace.clone());

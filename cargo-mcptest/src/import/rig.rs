@@ -14,7 +14,7 @@ use super::input::Input;
 use super::json::{count, given, list, member, named, number, role, text, unfolded};
 use super::mapping::Mapping;
 use super::openai::{lose_message, offered_tools};
-use super::subagent_calls::take_calls;
+use super::subagent_calls::{Invoked, take_calls};
 use super::waiting::Waiting;
 
 /// The format `rig`.
@@ -63,9 +63,14 @@ impl Format for Rig {
             return Ok(Vec::new());
         };
         let logs: Vec<(ForeignRun, Vec<(usize, Event)>)> = logs.collect();
-        let of_agents = logs.iter();
-        let of_agents =
-            of_agents.map(|(run, own)| (run.agent.as_deref().unwrap_or_default(), &**own));
+        let of_agents = logs.iter().map(|(run, events)| {
+            let name = run.agent.as_deref().unwrap_or_default();
+            Invoked {
+                id: name,
+                name,
+                events,
+            }
+        });
         take_calls(&mut events, of_agents);
         for (mut subagent, own) in logs {
             subagent.id = Some(subagent.agent.clone().unwrap_or_default());

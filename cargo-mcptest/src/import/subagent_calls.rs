@@ -2,15 +2,23 @@
 
 use super::event::Event;
 
+/// A sub-agent that ran: what makes it one of several of its name, its name, and what happened in it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Invoked<'e, T> {
+    pub(crate) id: &'e str,
+    pub(crate) name: &'e str,
+    pub(crate) events: &'e [(T, Event)],
+}
+
 /// Puts the calls of sub-agents among events, by the time that each has: before the first event that is later, and
 /// after what was put there before.
 pub(crate) fn take_calls<'e, T: Ord + Copy + 'e>(
     events: &mut Vec<(T, Event)>,
-    subagents: impl IntoIterator<Item = (&'e str, &'e [(T, Event)])>,
+    subagents: impl IntoIterator<Item = Invoked<'e, T>>,
 ) {
-    let calls = subagents.into_iter().flat_map(|(agent, own)| {
-        let calls = own.iter();
-        calls.filter_map(move |(at, event)| Some((*at, event.of_subagent(agent)?)))
+    let calls = subagents.into_iter().flat_map(|agent| {
+        let calls = agent.events.iter();
+        calls.filter_map(move |(at, event)| Some((*at, event.of_invoked(agent.id, agent.name)?)))
     });
     let mut calls: Vec<(T, Event)> = calls.collect();
     calls.sort_by_key(|(at, _)| *at);
@@ -54,7 +62,7 @@ mod tests {
             let subagents = subagents.iter().enumerate();
             let subagents: Vec<(String, Vec<(u8, Event)>)> =
                 subagents.map(|(agent, times)| (format!("a{agent}"), numbered(times))).collect();
-            take_calls(&mut events, subagents.iter().map(|(agent, own)| (&**agent, &**own)));
+            take_calls(&mut events, subagents.iter().map(|(agent, own)| Invoked { id: agent, name: agent, events: own }));
             for (agent, own) in &subagents {
                 for (at, event) in own {
                     let before = plain.iter().position(|(own, _)| own > at);

@@ -15,6 +15,7 @@ mod dropped;
 mod emitters;
 mod grown;
 mod had;
+mod handed;
 mod inspect;
 mod langsmith;
 mod mangled;

@@ -283,6 +283,14 @@ impl OtelSpan {
         SpanRole::Agent.is_of(self.marked()) || self.name == AGENT_SPAN
     }
 
+    /// What an agent is called: its name, else that of its span.
+    pub(super) fn called(&self) -> Option<&str> {
+        let prefix = format!("{AGENT_SPAN} ");
+        let own = || self.name.strip_prefix(&prefix).unwrap_or(&self.name);
+        let is_name = |name: &&str| !name.is_empty() && *name != AGENT_SPAN;
+        self.agent().or_else(|| Some(own()).filter(is_name))
+    }
+
     pub(super) fn tool_name(&self) -> Option<&str> {
         let mut prefixes = ["execute_tool ", "tools/call "].iter();
         let own = self.told_text(Meaning::ToolName);

@@ -28,6 +28,8 @@ pub(super) struct OtelTalk {
     has_user: bool,
     /// What the last model call was sent.
     known: Vec<String>,
+    /// Whether the next model call is another agent's, which is told of the talk in other words.
+    is_handed: bool,
     answer: Answered,
     tools: Vec<OtelSpan>,
     /// Where the span of each tool stands among them, and the calls of which a tool ran.
@@ -35,6 +37,15 @@ pub(super) struct OtelTalk {
     ran: HashSet<String>,
     model_calls: usize,
     with_content: usize,
+}
+
+/// Whether two calls are one: by their identifiers, else by their arguments.
+fn is_same_call(one: &Call, other: &Call) -> bool {
+    let is_same = match (&one.id, &other.id) {
+        (Some(one), Some(other)) => one == other,
+        _ => unfolded(&one.args) == unfolded(&other.args),
+    };
+    one.name == other.name && is_same
 }
 
 /// The last answer of the model.
@@ -108,6 +119,65 @@ impl OtelTalk {
         };
     }
 
+    pub(super) fn has_begun(&self) -> bool {
+        self.model_calls > 0
+    }
+
+    /// Whether what a model call was sent goes on with this talk: it holds what was called last, or else what was said
+    /// last after the same beginning.
+    pub(super) fn goes_on_with(&self, sent: &[OtelMessage]) -> bool {
+        let last = || self.answer.messages.iter().chain(&self.answer.others);
+        let sent_calls = || sent.iter().flat_map(OtelMessage::calls);
+        if last().flat_map(OtelMessage::calls).next().is_some() {
+            let mut calls = last().flat_map(OtelMessage::calls);
+            return calls.any(|call| sent_calls().any(|sent| is_same_call(call, sent)));
+        }
+        let sent: HashSet<String> = sent.iter().flat_map(OtelMessage::essences).collect();
+        let mut said = last().flat_map(OtelMessage::essences);
+        let begins = self.known.first().is_some_and(|first| sent.contains(first));
+        begins && said.any(|said| sent.contains(&said))
+    }
+
+    /// Whether the last answer hands the talk to an agent: by a call of `transfer_to_…` or its like.
+    pub(super) fn is_handed_to(&self, agent: &str) -> bool {
+        let letters = |text: &str| -> String {
+            let letters = text.chars().filter(|letter| letter.is_alphanumeric());
+            letters.flat_map(char::to_lowercase).collect()
+        };
+        let agent = letters(agent);
+        let mut calls = self.answer.messages.iter().flat_map(OtelMessage::calls);
+        calls.any(|call| {
+            let name = letters(&call.name);
+            let mut begins = ["transfer", "handoff"].iter();
+            let Some(to) = begins.find_map(|begin| name.strip_prefix(begin)) else {
+                return false;
+            };
+            let args = unfolded(&call.args);
+            let mut told = args.as_object().into_iter().flat_map(|args| args.values());
+            let is_told = told.any(|value| value.as_str().is_some_and(|it| letters(it) == agent));
+            !agent.is_empty() && (to.ends_with(&agent) || is_told)
+        })
+    }
+
+    /// The next model call is another agent's, which is told of the talk so far in other words.
+    pub(super) fn hand_over(&mut self) {
+        self.is_handed = true;
+    }
+
+    /// The talk of a sub-agent that is told of this one: what was said here is not its own.
+    pub(super) fn told_to_another(&self) -> Self {
+        let answer = self.answer.messages.iter().flat_map(OtelMessage::essences);
+        let mut talk = Self {
+            known: self.known.iter().cloned().chain(answer).collect(),
+            ..Self::default()
+        };
+        talk.run.prompt = self.events.iter().find_map(|(_, event)| match event {
+            Event::User(text) => Some(text.clone()),
+            _ => None,
+        });
+        talk
+    }
+
     /// Tells the items of the last answer from choices beside it: those are its own that the next model call
     /// is sent, or of which a tool ran.
     fn choices(&mut self, input: &[OtelMessage]) {
@@ -173,9 +243,13 @@ impl OtelTalk {
         let sent = essences(input);
         let is_new = is_new(&self.known, &essences(&self.answer.messages), &sent);
         let mut is_new = is_new.into_iter();
+        let is_handed = std::mem::take(&mut self.is_handed);
         for message in input {
             let mut message = message.clone();
-            message.parts.retain(|_| is_new.next() == Some(true));
+            message.parts.retain(|part| {
+                let is_told = !is_handed || matches!(part, Event::Answer(_));
+                is_new.next() == Some(true) && is_told
+            });
             if !message.parts.is_empty() {
                 self.sent(&message, at);
             }

@@ -1,4 +1,4 @@
-//! The spans of a run, and what is around each: which agent's it is, and whether it was seen twice.
+//! The spans of a run, and what is around each: who the main agent is, and what was seen twice.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,22 +14,6 @@ pub(super) struct Tree {
     nesting: Nesting,
     /// Tools in which an agent of rig ran, which has no span of its own there: by the tool's span, the agent's name.
     nested: HashMap<usize, String>,
-}
-
-/// An agent within another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SubAgent<'t> {
-    pub(super) id: &'t str,
-    pub(super) name: Option<&'t str>,
-}
-
-/// The agents around a span, as far as they tell whose it is.
-#[derive(Debug, Clone, Copy, Default)]
-struct Agents {
-    /// The outermost one that is not the main one, and the outermost one within the main one.
-    first: Option<usize>,
-    within: Option<usize>,
-    has_main: bool,
 }
 
 impl Tree {
@@ -68,58 +52,60 @@ impl Tree {
     }
 
     /// For each span, the outermost one of some kind around it.
-    fn outermost(&self, is_it: impl Fn(usize) -> bool) -> Vec<Option<usize>> {
+    pub(super) fn outermost(&self, is_it: impl Fn(usize) -> bool) -> Vec<Option<usize>> {
         let down =
             |found: &Option<usize>, outer| found.or_else(|| Some(outer).filter(|it| is_it(*it)));
         self.nesting.handed_down(None, down)
     }
 
-    /// The sub-agent that each span belongs to: the outermost agent around it within the main one, if it has
-    /// another name, or that of a tool around it.
-    pub(super) fn subagents(&self, main: Option<&str>) -> Vec<Option<SubAgent<'_>>> {
-        let agents = self
-            .nesting
-            .handed_down(Agents::default(), |agents, outer| {
-                let Some(name) = self.spans[outer].agent() else {
-                    return *agents;
-                };
-                let is_main = Some(name) == main;
-                let found = Some(outer).filter(|_| !is_main);
-                Agents {
-                    first: agents.first.or(found),
-                    within: agents.within.or(found.filter(|_| agents.has_main)),
-                    has_main: agents.has_main || is_main,
-                }
-            });
-        let tools = self.outermost(|tool| self.nested.contains_key(&tool));
-        let both = agents.into_iter().zip(tools);
-        let subagent = |(agents, tool): (Agents, Option<usize>)| {
-            let agent = if agents.has_main {
-                agents.within
-            } else {
-                agents.first
-            };
-            let place = agent.or(tool)?;
-            let span = &self.spans[place];
-            let nested = self.nested.get(&place).map(String::as_str);
-            Some(SubAgent {
-                id: &span.id,
-                name: if agent.is_some() {
-                    span.agent()
-                } else {
-                    nested
-                },
-            })
-        };
-        both.map(subagent).collect()
+    pub(super) fn nesting(&self) -> &Nesting {
+        &self.nesting
     }
 
-    /// The main agent: the outermost one that calls a model itself.
+    /// The name of the agent of rig that ran in a tool without a span of its own.
+    pub(super) fn nested(&self, tool: usize) -> Option<&str> {
+        self.nested.get(&tool).map(String::as_str)
+    }
+
+    /// Whether each span runs in a tool. Where every model call does, the tool is what started the run.
+    pub(super) fn in_tools(&self) -> Vec<bool> {
+        let tools = self.outermost(|tool| self.spans[tool].is_tool());
+        let calls = self.spans.iter().zip(&tools);
+        let is_outside = calls
+            .filter(|(span, _)| span.is_model_call())
+            .any(|(_, tool)| tool.is_none());
+        tools
+            .iter()
+            .map(|tool| is_outside && tool.is_some())
+            .collect()
+    }
+
+    /// Whether each span is around one of some kind.
+    pub(super) fn around_any(&self, is_it: impl Fn(usize) -> bool) -> Vec<bool> {
+        let mut around = vec![false; self.spans.len()];
+        let (mut met, mut before) = (0, Vec::new());
+        for visit in self.nesting.visits() {
+            match *visit {
+                Visit::Enter(place) => {
+                    met += usize::from(is_it(place));
+                    before.push(met);
+                }
+                Visit::Leave(place) => {
+                    around[place] = before.pop().is_some_and(|before| met > before);
+                }
+            }
+        }
+        around
+    }
+
+    /// The main agent: the outermost one that calls a model itself, and works in no tool of the run.
     pub(super) fn main(&self) -> Option<&str> {
         let depths = self.nesting.handed_down(0, |depth: &usize, _| depth + 1);
         let mut agents: Vec<(usize, &str)> = Vec::new();
-        for (span, depth) in self.spans.iter().zip(depths) {
-            agents.extend(span.agent().map(|name| (depth, name)));
+        let in_tools = self.in_tools();
+        for ((span, depth), in_tool) in self.spans.iter().zip(depths).zip(in_tools) {
+            let name = span.agent().filter(|_| !in_tool);
+            agents.extend(name.map(|name| (depth, name)));
         }
         // Spans of one depth stay in the order of their times.
         agents.sort_by_key(|(depth, _)| *depth);
@@ -173,23 +159,9 @@ impl Tree {
     /// Model calls within which another instrumentation saw the same call.
     pub(super) fn seen_twice(&self) -> Vec<bool> {
         let is_call: Vec<bool> = self.spans.iter().map(OtelSpan::is_model_call).collect();
-        let mut seen = vec![false; is_call.len()];
-        // How many model calls were entered, and for each span that is open, how many there were before it.
-        let mut entered = 0;
-        let mut before = Vec::new();
-        for visit in self.nesting.visits() {
-            match *visit {
-                Visit::Enter(place) => {
-                    entered += usize::from(is_call[place]);
-                    before.push(entered);
-                }
-                Visit::Leave(place) => {
-                    let within = before.pop().is_some_and(|before| entered > before);
-                    seen[place] = is_call[place] && within;
-                }
-            }
-        }
-        seen
+        let around = self.around_any(|place| is_call[place]);
+        let both = is_call.iter().zip(around);
+        both.map(|(is_call, around)| *is_call && around).collect()
     }
 
     /// For each tool, the call that it shows from another side: the MCP call inside of a tool, or the server's view of

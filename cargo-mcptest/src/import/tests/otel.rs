@@ -476,7 +476,7 @@ fn subagents_and_calls_seen_twice() {
         (&calls[0]["name"], &calls[0]["args"]),
         (&json!("find"), &json!({ "q": 1 }))
     );
-    assert_eq!(calls[1]["agent_id"], "0000000000000005");
+    assert_eq!(calls[1]["agent_id"], "helper");
     assert!(calls[1].get("step").is_none());
     assert_eq!(
         import(&["--subagents", "omit"])[0].1["trace"]["tool_calls"]

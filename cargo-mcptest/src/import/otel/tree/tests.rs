@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::import::otel::agents::Agents;
 use crate::import::otel::span;
 
 /// A plain second implementation: each question walks from a span to the root.
@@ -51,36 +52,65 @@ mod plain {
             named.collect()
         }
 
-        pub(super) fn subagent(&self, span: &OtelSpan, main: Option<&str>) -> Option<SubAgent<'_>> {
-            let around = self.around(span);
-            let agents = around.iter().copied().filter(|span| span.agent().is_some());
-            let agents: Vec<&OtelSpan> = agents.collect();
-            let is_main = |span: &&OtelSpan| span.agent() == main;
-            let within = agents.iter().position(is_main).map_or(0, |main| main + 1);
-            let mut within = agents[within..].iter().copied();
-            let own = within.find(|agent| !is_main(agent)).map(|agent| SubAgent {
-                id: &agent.id,
-                name: agent.agent(),
-            });
-            own.or_else(|| {
-                let mut tools = around.into_iter();
-                tools.find_map(|tool| {
-                    let name = self.nested.get(&tool.id)?;
-                    Some(SubAgent {
-                        id: &tool.id,
-                        name: Some(name),
-                    })
-                })
-            })
+        fn is_in_tool(&self, span: &OtelSpan) -> bool {
+            let in_tool = |span: &OtelSpan| self.around(span).iter().any(|it| it.is_tool());
+            let mut calls = self.spans.iter().filter(|span| span.is_model_call());
+            in_tool(span) && calls.any(|call| !in_tool(call))
         }
 
-        pub(super) fn main(&self) -> Option<&str> {
-            let agents = self.spans.iter().filter(|span| span.agent().is_some());
+        fn nearest(&self, span: &OtelSpan) -> Option<&'t OtelSpan> {
+            self.around(span).into_iter().rfind(|it| it.is_agent())
+        }
+
+        fn is_own(&self, span: &OtelSpan) -> bool {
+            let works_for = || {
+                let outer = self.nearest(span).map(|outer| &outer.id);
+                let mut calls = self.spans.iter().filter(|span| span.is_model_call());
+                calls.any(|call| {
+                    outer.is_some() && self.nearest(call).map(|outer| &outer.id) == outer
+                })
+            };
+            span.is_agent() && (span.agent().is_some() || self.is_in_tool(span) || works_for())
+        }
+
+        pub(super) fn subagent(&self, span: &OtelSpan, main: Option<&str>) -> Option<&'t str> {
+            let around = self.around(span);
+            let is_main = |span: &&OtelSpan| span.agent().is_some() && span.agent() == main;
+            let holds_main = |span: &&OtelSpan| {
+                let mut mains = self.spans.iter().filter(is_main);
+                mains.any(|main| self.around(main).iter().any(|it| it.id == span.id))
+            };
+            let agents = around.iter().copied().filter(|span| self.is_own(span));
+            let agents: Vec<&OtelSpan> = agents.collect();
+            let others = |agents: &[&'t OtelSpan]| -> Vec<&'t OtelSpan> {
+                agents.iter().copied().filter(|it| !is_main(it)).collect()
+            };
+            let own = match agents.iter().position(is_main) {
+                Some(main) => others(&agents[main + 1..]).first().copied(),
+                None => others(&agents).into_iter().find(|it| !holds_main(it)),
+            };
+            let mut tools = around.into_iter();
+            let own = own.or_else(|| tools.find(|tool| self.nested.contains_key(&tool.id)));
+            own.map(|own| own.id.as_str())
+        }
+
+        pub(super) fn main(&self) -> Option<&'t str> {
+            let agents = self.spans.iter();
+            let agents = agents.filter(|span| span.agent().is_some() && !self.is_in_tool(span));
             let mut agents: Vec<&OtelSpan> = agents.collect();
             agents.sort_by_key(|span| (self.around(span).len(), span.when()));
             let calls = |main: &str| {
                 let mut own = self.spans.iter().filter(|span| span.is_model_call());
-                own.any(|span| self.subagent(span, Some(main)).is_none())
+                own.any(|call| {
+                    let around = self.around(call);
+                    let is_nested = around.iter().any(|it| self.nested.contains_key(&it.id));
+                    let named = around.iter().copied().filter_map(OtelSpan::agent);
+                    let mut within = named.skip_while(|name| *name != main);
+                    let is_alone = |name| name == main;
+                    !is_nested
+                        && (!around.iter().any(|it| it.agent().is_some())
+                            || within.next().is_some() && within.all(is_alone))
+                })
             };
             let names: Vec<&str> = agents.into_iter().filter_map(OtelSpan::agent).collect();
             let calling = names.iter().copied().find(|name| calls(name));
@@ -107,7 +137,7 @@ fn spans_of(kinds: &[(u8, Option<usize>, u64)]) -> Vec<OtelSpan> {
     let spans = kinds.iter().enumerate();
     let spans = spans.map(|(number, (kind, parent, start))| {
         let operation = match kind {
-            0..=3 => "invoke_agent",
+            0..=3 | 12 => "invoke_agent",
             4..=6 => "execute_tool",
             7..=9 => "chat",
             _ => "step",
@@ -135,14 +165,16 @@ proptest! {
 
     #[test]
     fn what_is_around_a_span_is_what_a_walk_to_the_root_finds(
-        kinds in proptest::collection::vec((0_u8..12, proptest::option::weighted(0.9, 0_usize..14), 0_u64..4), 0..12),
+        kinds in proptest::collection::vec((0_u8..13, proptest::option::weighted(0.9, 0_usize..14), 0_u64..4), 0..12),
     ) {
         let tree = Tree::new(spans_of(&kinds));
         prop_assert_eq!(tree.spans.len(), kinds.len());
         let plain = plain::Plain::new(&tree.spans);
         prop_assert_eq!(tree.main(), plain.main());
         for main in [None, Some("desk"), Some("shop"), Some("other")] {
-            for (span, subagent) in tree.spans.iter().zip(tree.subagents(main)) {
+            let agents = Agents::with(&tree, main);
+            for (place, span) in tree.spans.iter().enumerate() {
+                let subagent = agents.subagent(place).map(|agent| agent.id);
                 prop_assert_eq!(subagent, plain.subagent(span, main));
             }
         }
