@@ -43,6 +43,26 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Puts a text into a file below a folder, and makes the folders on the way. Links on the way are refused: whoever made
+/// them does not choose what is written to.
+pub(crate) fn replace_below(folder: &Path, name: &str, text: &str) -> io::Result<PathBuf> {
+    let mut path = folder.to_owned();
+    for part in Path::new(name) {
+        path.push(part);
+        if path.is_symlink() {
+            return Err(io::Error::other(format!(
+                "`{}` is a symbolic link, and the command follows none there; remove the link",
+                path.display()
+            )));
+        }
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    replace(&path, text)?;
+    Ok(path)
+}
+
 /// Makes a file, whole. An error of the kind `AlreadyExists` says that the name is taken.
 pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
     whole(path, text)?.persist_noclobber(path)?;
@@ -120,6 +140,40 @@ mod tests {
         let other = fs::metadata(folder.path().join("other")).unwrap();
         assert_ne!(other.permissions().mode() & 0o077, 0);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+    }
+
+    #[test]
+    fn below_a_folder_no_link_is_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (target, victim) = (folder.path().join("target"), folder.path().join("victim"));
+        fs::create_dir_all(victim.join("mutants")).unwrap();
+        fs::write(victim.join("file"), "old").unwrap();
+        let made = replace_below(&target, "mcptest/mutants/a.txt", "new").unwrap();
+        assert_eq!(fs::read_to_string(&made).unwrap(), "new");
+        fs::remove_file(&made).unwrap();
+        symlink(victim.join("file"), &made).unwrap();
+        let refused = |said: io::Error, link: &Path| {
+            let told = format!(
+                "`{}` is a symbolic link, and the command follows none there; remove the link",
+                link.display()
+            );
+            assert_eq!(said.to_string(), told);
+        };
+        refused(
+            replace_below(&target, "mcptest/mutants/a.txt", "new").unwrap_err(),
+            &made,
+        );
+        fs::remove_dir_all(target.join("mcptest")).unwrap();
+        symlink(&victim, target.join("mcptest")).unwrap();
+        refused(
+            replace_below(&target, "mcptest/mutants/a.txt", "new").unwrap_err(),
+            &target.join("mcptest"),
+        );
+        assert_eq!(fs::read_to_string(victim.join("file")).unwrap(), "old");
+        assert_eq!(fs::read_dir(victim.join("mutants")).unwrap().count(), 0);
+        // The build's own folder may be a link.
+        symlink(&victim, folder.path().join("linked")).unwrap();
+        replace_below(&folder.path().join("linked"), "mcptest/a.txt", "new").unwrap();
     }
 
     #[test]

@@ -19,6 +19,7 @@
 //!
 //! What is here never reaches the build of a test.
 
+mod address;
 mod bound;
 mod calibrate;
 mod compare;

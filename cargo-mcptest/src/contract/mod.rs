@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::address;
 use crate::failure::Failure;
 use crate::judging::{Filter, Opened};
 use crate::output::{Output, OutputFormat};
@@ -111,9 +112,10 @@ impl Contract {
         Duration::from_secs(self.timeout.into())
     }
 
-    /// The server, as the command has it.
+    /// The server, as the command has it. A key in its address is not shown.
     fn shown(&self) -> String {
-        self.url.clone().unwrap_or_else(|| self.command.join(" "))
+        let url = self.url.as_deref().map(address::shown);
+        url.unwrap_or_else(|| self.command.join(" "))
     }
 }
 

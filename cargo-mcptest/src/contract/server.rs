@@ -22,6 +22,7 @@ use serde_json::{Map, Value};
 use tokio::time::timeout;
 
 use super::Contract;
+use crate::address::hidden_in;
 use crate::failure::Failure;
 use process::ServerProcess;
 
@@ -88,8 +89,11 @@ async fn over_http(contract: &Contract, url: &str) -> Result<LiveServer, Failure
     let is_http =
         Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     if !is_http {
-        return Err(Failure::new(format!("`{url}` is no HTTP address"))
-            .help("write the address of the server, for example `--url https://example.com/mcp`"));
+        return Err(
+            Failure::new(format!("`{}` is no HTTP address", contract.shown())).help(
+                "write the address of the server, for example `--url https://example.com/mcp`",
+            ),
+        );
     }
     // The first in a process wins, and there is no other.
     rustls::crypto::ring::default_provider()
@@ -108,6 +112,7 @@ async fn over_http(contract: &Contract, url: &str) -> Result<LiveServer, Failure
     let transport = StreamableHttpClientTransport::with_client(client, config);
     let asked = asked(().serve(transport), contract.limit()).await;
     asked.map_err(|why| {
+        let why = hidden_in(&why, url);
         Failure::new(format!("the server `{}` {why}", contract.shown()))
             .help("`--url` must be the server's address for MCP over streamable HTTP, with its path, for example `https://example.com/mcp`")
     })

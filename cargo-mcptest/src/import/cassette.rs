@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 pub(super) use result::args as arguments;
 
+use super::actions;
 use super::blob;
 use super::distinct::Distinct;
 use super::event::{Answer, Call, CallTokens, Event, ForeignRun, Lost};
@@ -62,6 +63,7 @@ pub(crate) fn of(run: &ForeignRun, mapping: &Mapping) -> Result<Imported, Lost> 
         writer.write(&[Event::User(prompt.clone())]);
     }
     writer.write(&run.events);
+    writer.miss_actions(run);
     Ok(writer.finish(run, &model, &prompt))
 }
 
@@ -77,9 +79,14 @@ struct Writer<'m> {
     pairing: Pairing,
     /// Answers without an identifier that wait for their calls.
     waiting: Vec<Answer>,
+    /// Whether there may be calls in texts, of which none is read.
+    has_actions: bool,
     notes: Distinct,
     lost: Vec<Lost>,
 }
+
+/// Why a run is reported of which no call is read.
+pub(super) const NO_CALL: &str = "no call is read";
 
 impl<'m> Writer<'m> {
     fn new(mapping: &'m Mapping) -> Self {
@@ -93,9 +100,27 @@ impl<'m> Writer<'m> {
             characters: 0,
             pairing: Pairing::default(),
             waiting: Vec::new(),
+            has_actions: false,
             notes: Distinct::default(),
             lost: Vec::new(),
         }
+    }
+
+    /// Reports a run of which no call is read, though the agent's texts hold what looks like actions.
+    fn miss_actions(&mut self, run: &ForeignRun) {
+        let form = Some(run).filter(|_| self.calls.is_empty());
+        let Some(form) = form.and_then(actions::in_texts) else {
+            return;
+        };
+        self.has_actions = true;
+        self.notes.add("actions in texts are not read as calls");
+        self.lost.push(Lost::new(
+            NO_CALL,
+            format!(
+                "the agent's texts hold what looks like actions ({form}), and the command reads no calls from texts: the recording \
+                 has no calls, so gates on calls judge nothing"
+            ),
+        ));
     }
 
     fn write(&mut self, events: &[Event]) {

@@ -54,7 +54,8 @@ impl Format for ClaudeCode {
     fn fits(&self, _: &Input, value: &Value) -> bool {
         let texts = ["sessionId", "uuid", "type"];
         let is_kept = texts.iter().all(|key| text(value, key).is_some());
-        is_kept && value.get("message").is_some() || printed::fits(value)
+        let message = value.get("message");
+        is_kept && message.is_some_and(|it| !is_of_gemini(it)) || printed::fits(value)
     }
 
     fn join(&self, record: &Record<'_>, joiner: &mut Joiner, _: &Mapping) -> Joins {
@@ -113,6 +114,11 @@ impl Format for ClaudeCode {
         }
         Ok(vec![read.with(events)])
     }
+}
+
+/// Whether a message is in Gemini's form: programs that come of Gemini CLI keep such messages in lines like these.
+pub(super) fn is_of_gemini(message: &Value) -> bool {
+    message.get("content").is_none() && message.get("parts").is_some_and(Value::is_array)
 }
 
 /// Whether a file of this name says of which kind a sub-agent is: `agent-<identifier>.meta.json`.

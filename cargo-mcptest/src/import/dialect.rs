@@ -7,7 +7,7 @@ use mcptest_trace::trace::canonical_json;
 use serde_json::{Value, json};
 
 use super::event::{Answer, Call, Event, ForeignRun};
-use super::json::{flag, given, identifier, list, member, named, text, truthy};
+use super::json::{flag, given, identifier, list, member, named, role, text, truthy};
 
 /// What a part of a message is, besides what somebody says.
 pub(super) enum MessagePart {
@@ -220,17 +220,37 @@ pub(super) fn spelt(message: &Value) -> Cow<'_, Value> {
         ("toolName", "tool_name"),
     ];
     const OF_CALL: [(&str, &str); 2] = [("toolCallId", "id"), ("toolName", "name")];
-    if !KEYS.iter().any(|(from, _)| given(message, from).is_some()) {
+    let id = answered_call(message);
+    if id.is_none() && !KEYS.iter().any(|(from, _)| given(message, from).is_some()) {
         return Cow::Borrowed(message);
     }
     let mut message = message.clone();
     rename(&mut message, &KEYS);
+    if let Some(id) = id {
+        message["tool_call_id"] = id.into();
+    }
     if let Some(Value::Array(calls)) = message.get_mut("tool_calls") {
         for call in calls {
             rename(call, &OF_CALL);
         }
     }
     Cow::Owned(message)
+}
+
+/// The identifier of the call that a result answers, where it stands in a list of one (SWE-agent) or in the call, which
+/// the result repeats (AgentDojo).
+fn answered_call(message: &Value) -> Option<String> {
+    if !is_result(message) || given(message, "tool_call_id").is_some() {
+        return None;
+    }
+    match list(message, "tool_call_ids") {
+        [Value::String(id)] => Some(id.clone()),
+        _ => identifier(given(message, "tool_call")?, "id"),
+    }
+}
+
+fn is_result(message: &Value) -> bool {
+    matches!(role(message).as_deref(), Some("tool" | "function"))
 }
 
 /// Gives members their other names, unless these are there.
@@ -255,7 +275,9 @@ pub(super) fn lose_unknown(message: &Value, run: &mut ForeignRun) {
             Value::Object(_) => key == READ[1],
             _ => true,
         };
-        if !is_read && names_call(key) && truthy(value) {
+        // A result may repeat its call.
+        let is_echo = key == "tool_call" && is_result(message);
+        if !is_read && !is_echo && names_call(key) && truthy(value) {
             let shown = canonical_json(&json!({ key: value }));
             run.lose("call in an unknown form", shown);
         }

@@ -5,11 +5,11 @@ use serde_json::Value;
 
 use super::anthropic::Anthropic;
 use super::atif::Atif;
-use super::claude_code::ClaudeCode;
+use super::claude_code::{self, ClaudeCode};
 use super::codex::Codex;
 use super::event::Lost;
 use super::format::Format;
-use super::input::Input;
+use super::input::{Form, Input};
 use super::inspect::Inspect;
 use super::langsmith::Langsmith;
 use super::mcptest::Mcptest;
@@ -91,22 +91,8 @@ impl FormatKind {
                 let what = format!("this is {name}, which is not read; {instead}");
                 return Lost::new("is not read as it is", what);
             }
-            let only = |is_it: fn(&Value) -> bool| only_list(value, is_it);
-            if let Some(key) = only(|first| first.get("role").is_some()) {
-                let what = format!(
-                    "the command looks for messages under `messages`; here they are under `{key}`. Rename the key: \
-                     `jq -c '.messages = .{key}' {} > runs.jsonl`",
-                    input.name()
-                );
-                return Lost::new("is not read as it is", what);
-            }
-            if let Some(key) = only(Value::is_object) {
-                let what = format!(
-                    "the command looks for records in a list or on lines; this is an object with the list `{key}`. Give the \
-                     elements of the list: `jq -c '.{key}[]' {} > runs.jsonl`",
-                    input.name()
-                );
-                return Lost::new("is not read as it is", what);
+            if let Some(advice) = advice(input, value) {
+                return Lost::new("is not read as it is", advice);
             }
             let looked = all
                 .iter()
@@ -123,6 +109,55 @@ impl FormatKind {
 /// Why a file is not read that is of no format.
 pub(super) const UNKNOWN: &str = "has no known format";
 
+/// What makes records of a file that are read, as a line of jq. There is none if what comes of it is not read either.
+fn advice(input: &Input, value: &Value) -> Option<String> {
+    let (filter, why) = filter(input, value, 2)?;
+    let each = match input.form {
+        Form::Document { under: None } if input.is_list() => ".[] | ",
+        _ => "",
+    };
+    let quoted = input.shown.replace('\'', r"'\''");
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./".contains(letter);
+    let file = if input.shown.chars().all(is_plain) {
+        input.shown.clone()
+    } else {
+        format!("'{quoted}'")
+    };
+    // A shell empties the file that it writes to before it is read.
+    let into = if input.name() == "runs.jsonl" {
+        "new.jsonl"
+    } else {
+        "runs.jsonl"
+    };
+    Some(format!("{why}: `jq -c '{each}{filter}' {file} > {into}`"))
+}
+
+/// The filter that makes records of a value, and why it is needed.
+fn filter(input: &Input, value: &Value, depth: usize) -> Option<(String, String)> {
+    let is_read = |value: &Value| {
+        let fits = |kind: &FormatKind| kind.format().fits(input, value);
+        FormatKind::value_variants().iter().any(fits)
+    };
+    if let Some(key) = only_list(value, |first| first.get("role").is_some()) {
+        let mut renamed = value.clone();
+        renamed["messages"] = value[key].clone();
+        let why = format!(
+            "the command looks for messages under `messages`; here they are under `{key}`. Rename the key"
+        );
+        return is_read(&renamed).then(|| (format!(".messages = .{key}"), why));
+    }
+    let key = only_list(value, Value::is_object)?;
+    let why = format!(
+        "the command looks for records in a list or on lines; this is an object with the list `{key}`. Give the elements of the list"
+    );
+    let first = &value[key][0];
+    if is_read(first) {
+        return Some((format!(".{key}[]"), why));
+    }
+    let (inner, _) = filter(input, first, depth.checked_sub(1)?)?;
+    Some((format!(".{key}[] | {inner}"), why))
+}
+
 /// The key of the only list in an object whose first element is such a one, where that is a plain word.
 fn only_list(value: &Value, is_such: fn(&Value) -> bool) -> Option<&str> {
     let is_list = |(_, value): &(&String, &Value)| is_such(&value[0]);
@@ -131,7 +166,8 @@ fn only_list(value: &Value, is_such: fn(&Value) -> bool) -> Option<&str> {
         return None;
     };
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    key.chars().all(is_plain).then_some(key)
+    let is_word = key.chars().all(is_plain) && !key.starts_with(|it: char| it.is_ascii_digit());
+    is_word.then_some(key)
 }
 
 /// What a value is that looks like runs and is not read, and what to do instead.
@@ -148,6 +184,11 @@ fn relative(value: &Value) -> Option<(&'static str, &'static str)> {
         (
             value.get("projectHash").is_some(),
             "a session of Gemini CLI",
+            "convert it to ATIF",
+        ),
+        (
+            value.get("sessionId").is_some() && claude_code::is_of_gemini(&value["message"]),
+            "a session of a program that comes of Gemini CLI, such as Qwen Code",
             "convert it to ATIF",
         ),
     ];

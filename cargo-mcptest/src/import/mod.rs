@@ -14,6 +14,7 @@
 //! - `starter`: a suite for runs that have none;
 //! - `report`, `summary`: what could not be imported, and what was.
 
+mod actions;
 mod anthropic;
 mod atif;
 mod blocks;
@@ -64,6 +65,7 @@ mod time;
 mod undo;
 mod verdict;
 mod waiting;
+mod wire;
 mod writing;
 
 use mcptest_session::protocol::{blob, content};

@@ -7,6 +7,7 @@ use super::event::Lost;
 use super::input::{Form, Input, NamedFile, RecordPlace, Split};
 use super::kind::{FormatKind, UNKNOWN};
 use super::report::Reports;
+use super::wire::NO_ANSWER;
 
 /// How many records of a file are looked at for its format.
 const SAMPLES: usize = 50;
@@ -76,8 +77,14 @@ fn kind(input: &Input, parts: &[RecordPlace]) -> Result<FormatKind, Lost> {
     }
     let mut found = FormatKind::of(input, &Value::Null);
     for part in parts.iter().take(SAMPLES) {
-        let Ok(record) = input.read(*part) else {
-            continue;
+        let record = match input.read(*part) {
+            Ok(record) => record,
+            Err(error) => {
+                if error.reason == NO_ANSWER && found.is_err() {
+                    found = Err(Lost::new(error.reason, error.detail));
+                }
+                continue;
+            }
         };
         match FormatKind::of(input, &record.value) {
             // Any talk without tools could be of this format; the next ones may tell.

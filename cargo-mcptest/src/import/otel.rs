@@ -38,7 +38,7 @@ pub(super) struct Otel;
 
 impl Format for Otel {
     fn signature(&self) -> &'static str {
-        "`resourceSpans`, `resourceLogs`, `batches` of `{resource, scopeSpans}`, or spans as an SDK's console exporter prints them"
+        "`resourceSpans`, `resourceLogs`, `batches` of `{resource, scopeSpans}`, or spans as an SDK's console exporter prints them, or as Phoenix exports them"
     }
 
     fn fits(&self, input: &Input, value: &Value) -> bool {

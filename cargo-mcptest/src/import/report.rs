@@ -6,9 +6,11 @@ use std::fmt::Write as _;
 use mcptest_trace::text::{counted, escape_line};
 use serde_json::{Value, json};
 
+use super::cassette::NO_CALL;
 use super::event::Lost;
 use super::input::{Change, Unreadable};
 use super::json::shortened;
+use super::wire::NO_ANSWER;
 
 /// How many places of a reason are kept for programs.
 const KEPT: usize = 20;
@@ -229,6 +231,10 @@ fn help(reason: &str) -> &'static str {
         "orphan result" | "result that belongs to no certain call" | "second result of a call" => {
             "the run is imported without this result; to keep the result, add the identifier of its call"
         }
+        NO_CALL => {
+            "the run is imported with its texts; to judge its calls, export them as `tool_calls` of the agent's messages"
+        }
+        NO_ANSWER => "export the answers whole, or import the log of another client",
         "no answer" | "holds no run" | "holds nothing" => {
             "leave it out, or export it with what the agent answered"
         }

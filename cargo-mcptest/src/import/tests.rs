@@ -24,6 +24,7 @@ mod mcptest;
 mod openai;
 mod otel;
 mod otherwise;
+mod overlooked;
 mod printed;
 mod promptfoo;
 mod proposed;

@@ -16,7 +16,6 @@ mod page;
 mod state;
 mod suggest;
 
-use std::fs;
 use std::path::PathBuf;
 
 use mcptest_suite::escape;
@@ -54,7 +53,7 @@ pub(crate) struct Mutants {
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_under: Option<f64>,
     /// Fail if the brittleness is higher than this, in percent.
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", value_parser = most_percent)]
     fail_brittle: Option<f64>,
     /// The most mutants of one kind for each run.
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
@@ -94,6 +93,15 @@ fn percent(text: &str) -> Result<f64, String> {
     if number > 0.0 && number <= 1.0 {
         let meant = short(100.0 * number);
         return Err(format!("the number is in percent: write {meant}"));
+    }
+    Ok(number)
+}
+
+/// A number of percent as an upper limit, of which a share of 1 is none: 1 is a percent. Less may be meant as a share.
+fn most_percent(text: &str) -> Result<f64, String> {
+    let number = share(text)?;
+    if number > 0.0 && number < 1.0 {
+        return Err("the number is in percent: `5` allows 5%, and `0` allows none".to_owned());
     }
     Ok(number)
 }
@@ -179,7 +187,9 @@ impl Mutants {
 
 /// The files that other programs read: all outcomes, and a line a mutant by what became of it.
 fn write(opened: &Opened, found: &MutantsFound<'_>) -> Result<PathBuf, Failure> {
-    let folder = opened.package.target.join("mcptest").join("mutants");
+    const FOLDER: &str = "mcptest/mutants";
+    let target = &opened.package.target;
+    let folder = target.join(FOLDER);
     let outcomes = mcptest_trace::trace::pretty_json(&found.json(opened)) + "\n";
     let files = [
         ("outcomes.json", outcomes),
@@ -193,13 +203,11 @@ fn write(opened: &Opened, found: &MutantsFound<'_>) -> Result<PathBuf, Failure> 
             found.lines(|state| state == found::MutantState::Brittle),
         ),
     ];
-    let write = || {
-        fs::create_dir_all(&folder)?;
-        files
-            .iter()
-            .try_for_each(|(name, text)| files::replace(&folder.join(name), text))
-    };
-    write().map_err(|error| {
+    let mut written = files.iter();
+    let written = written.try_for_each(|(name, text)| {
+        files::replace_below(target, &format!("{FOLDER}/{name}"), text).map(|_| ())
+    });
+    written.map_err(|error| {
         Failure::new(format!(
             "`{}` cannot be written to: {error}",
             folder.display()

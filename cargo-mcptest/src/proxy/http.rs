@@ -3,10 +3,10 @@
 //! Requests and answers keep their method, path, headers and bytes. What is of one connection alone, and
 //! which encodings a client takes, does not go further: what is compressed could not be read.
 
+mod door;
 mod sessions;
 
 use std::io::{Write as _, stdout};
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use std::thread;
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{Request, State};
-use axum::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HOST};
+use axum::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::serve::ListenerExt as _;
@@ -26,8 +26,10 @@ use reqwest::{Client, Url};
 use tokio::net::TcpListener;
 use tokio_stream::{Stream, StreamExt as _};
 
+use self::door::{Announced, Door};
 use self::sessions::{ExchangeEvent, Head, Sessions};
 use super::{Proxy, RecordedSession};
+use crate::address::shown;
 use crate::failure::Failure;
 
 /// Which session a request is of.
@@ -43,7 +45,7 @@ pub(super) fn run(
         .ok()
         .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
         .ok_or_else(|| {
-            Failure::new(format!("`{url}` is no HTTP address")).help(
+            Failure::new(format!("`{}` is no HTTP address", shown(url))).help(
                 "write the address of the server, for example `--url https://example.com/mcp`",
             )
         })?;
@@ -69,12 +71,30 @@ pub(super) fn run(
             .join()
             .map_err(|_| Failure::new("the recording of these sessions broke off"))??;
         served?;
+        let used = sessions.into_iter().filter(|(run, _)| run.is_used());
+        let sessions: Vec<RecordedSession> = used.collect();
         let (last, mut whole) = (sessions.len(), true);
         for (number, run) in (1..).zip(sessions) {
             whole &= proxy.end(run, number == last)?.is_whole();
         }
         Ok(u8::from(!whole))
     })
+}
+
+/// The query of a request: that of the server's address, which may hold a key, and that of the client.
+fn joined(own: Option<&str>, of_client: Option<&str>) -> Option<String> {
+    let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();
+    let pairs = |query: Option<&'_ str>| -> Vec<String> {
+        let pairs = query.into_iter().flat_map(|query| query.split('&'));
+        let pairs = pairs.filter(|pair| !pair.is_empty());
+        pairs.map(str::to_owned).collect()
+    };
+    let of_client = pairs(of_client);
+    let is_new = |own: &String| !of_client.iter().any(|pair| name(pair) == name(own));
+    let mut all = pairs(own);
+    all.retain(is_new);
+    all.extend(of_client);
+    (!all.is_empty()).then(|| all.join("&"))
 }
 
 /// What an address logs in with.
@@ -104,10 +124,11 @@ async fn serve(
     let here = listener.local_addr()?;
     // A message is small, and is waited for.
     let listener = listener.tap_io(|connection| _ = connection.set_nodelay(true));
-    writeln!(stdout(), "listening on http://{here}{}", url.path())?;
+    let door = Door::new(here, &proxy.listen)?;
+    writeln!(stdout(), "listening on {}", door.address(here, url.path()))?;
     stdout().flush()?;
     let relay = Relay {
-        names: names(here, &proxy.listen).into(),
+        door: door.into(),
         client,
         url,
         seen: Arc::new(Mutex::new(Some(seen))),
@@ -147,26 +168,9 @@ async fn stopped() {
     tokio::signal::ctrl_c().await.ok();
 }
 
-/// The names under which clients ask an address of this machine alone. A page in a browser that has another name for it
-/// must not reach the server. An address that other machines reach has names that nobody knows here.
-fn names(here: SocketAddr, listen: &str) -> Option<Vec<String>> {
-    if !here.ip().is_loopback() {
-        return None;
-    }
-    let port = here.port();
-    let listen = listen.rsplit_once(':').map_or(listen, |(name, _)| name);
-    let ip = here.ip().to_string();
-    let names = ["127.0.0.1", "[::1]", "localhost", &ip, listen].map(str::to_ascii_lowercase);
-    let each = names.into_iter().flat_map(|name| {
-        let alone = (port == 80).then(|| name.clone());
-        [Some(format!("{name}:{port}")), alone]
-    });
-    Some(each.flatten().collect())
-}
-
 #[derive(Clone)]
 struct Relay {
-    names: Arc<Option<Vec<String>>>,
+    door: Arc<Door>,
     client: Client,
     url: Url,
     seen: Arc<Mutex<Option<Sender<ExchangeEvent>>>>,
@@ -174,19 +178,6 @@ struct Relay {
 }
 
 impl Relay {
-    /// Whether a request names this address.
-    fn is_meant(&self, headers: &HeaderMap) -> bool {
-        let Some(names) = &*self.names else {
-            return true;
-        };
-        let mut hosts = headers.get_all(HOST).iter();
-        let (Some(host), None) = (hosts.next(), hosts.next()) else {
-            return false;
-        };
-        let host = String::from_utf8_lossy(host.as_bytes()).to_ascii_lowercase();
-        names.contains(&host)
-    }
-
     /// Tells of what has gone by. Who looks on has no say in what goes through.
     fn tell(&self, what: ExchangeEvent) {
         if let Ok(seen) = self.seen.lock()
@@ -227,10 +218,12 @@ impl Drop for PassingBody {
 /// One request to the server, and its answer back.
 async fn exchange(State(relay): State<Relay>, request: Request) -> Response {
     let (head, body) = request.into_parts();
-    if !relay.is_meant(&head.headers) {
-        let said = "cargo mcptest proxy: the header `Host` names another address; ask at the address that the proxy printed";
-        return (StatusCode::NOT_FOUND, said).into_response();
-    }
+    let path = match relay.door.opened(&head) {
+        Ok(path) => path,
+        Err((status, why)) => {
+            return (status, format!("cargo mcptest proxy: {why}")).into_response();
+        }
+    };
     let number = relay.exchanges.fetch_add(1, Ordering::Relaxed);
     let own = logins(&head.headers).map(str::to_owned);
     let of_query = head.uri.query().map(query_logins);
@@ -240,8 +233,8 @@ async fn exchange(State(relay): State<Relay>, request: Request) -> Response {
         logins: own.chain(of_query.into_iter().flatten()).collect(),
     });
     let mut url = relay.url.clone();
-    url.set_path(head.uri.path());
-    url.set_query(head.uri.query());
+    url.set_path(&path);
+    url.set_query(joined(relay.url.query(), head.uri.query()).as_deref());
     let mut headers = further(&head.headers);
     headers.remove(ACCEPT_ENCODING);
     let request = relay.client.request(head.method, url).headers(headers);
@@ -259,7 +252,7 @@ async fn exchange(State(relay): State<Relay>, request: Request) -> Response {
             let error = error.without_url();
             let said = format!(
                 "cargo mcptest proxy: `{}` cannot be reached: {error}",
-                relay.url
+                shown(relay.url.as_str())
             );
             return (StatusCode::BAD_GATEWAY, said).into_response();
         }
@@ -275,7 +268,9 @@ async fn exchange(State(relay): State<Relay>, request: Request) -> Response {
         },
     ));
     let (status, headers) = (answer.status(), further(answer.headers()));
+    let announced = Announced::new(&relay.door);
     let body = relay.passing(number, Speaker::Server, answer.bytes_stream());
+    let body = announced.heard_in(body);
     let mut back = Response::new(Body::from_stream(body));
     *back.status_mut() = status;
     *back.headers_mut() = headers;

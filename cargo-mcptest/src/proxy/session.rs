@@ -30,6 +30,8 @@ struct Heard {
     /// As the recording has them.
     tools: Vec<Value>,
     news: bool,
+    /// Whether the client asked for more than a session.
+    used: bool,
 }
 
 impl ProxySession {
@@ -43,6 +45,7 @@ impl ProxySession {
                 server,
                 tools: Vec::new(),
                 news: false,
+                used: false,
             },
             system_prompt: false,
             closing: false,
@@ -66,6 +69,11 @@ impl ProxySession {
     /// Whether a call or an answer has come since the run was last asked for.
     pub(super) fn has_news(&self) -> bool {
         self.heard.news
+    }
+
+    /// Whether the client asked for more than a session: who only says `initialize` makes no run.
+    pub(super) fn is_used(&self) -> bool {
+        self.heard.used
     }
 
     /// The run so far, without what is not known: the system prompt, and why it stopped where there is no
@@ -111,7 +119,7 @@ impl Listener for Heard {
     type Call = HeardCall;
 
     fn called(&mut self, tool: &str, args: Value) -> HeardCall {
-        self.news = true;
+        (self.news, self.used) = (true, true);
         let place = self.run.tool_calls();
         if self.server.is_none() {
             self.unnamed = place + 1;
@@ -144,6 +152,7 @@ impl Listener for Heard {
     }
 
     fn answered(&mut self, method: &str, _: Value, answer: Answer) {
+        self.used |= !matches!(method, "initialize" | "ping");
         let Answer::Result(result) = answer else {
             return;
         };

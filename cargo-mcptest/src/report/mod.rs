@@ -11,6 +11,7 @@ mod junit;
 mod markdown;
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use mcptest_suite::escape;
@@ -127,8 +128,10 @@ impl Report {
         match &self.output {
             Some(path) => write(path, &text)?,
             None if self.format == ReportFormat::Html => {
-                let path = verdicts.opened.package.target.join("mcptest/report.html");
-                write(&path, &text)?;
+                let target = &verdicts.opened.package.target;
+                let name = "mcptest/report.html";
+                let written = files::replace_below(target, name, &text);
+                let path = written.map_err(|error| cannot_write(&target.join(name), &error))?;
                 writeln!(output.out, "{}", path.display())?;
             }
             None if self.comments.is_some() => {}
@@ -149,7 +152,11 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     folder
         .map_or(Ok(()), fs::create_dir_all)
         .and_then(|()| files::replace(path, text))
-        .map_err(|error| Failure::new(format!("`{}` cannot be written: {error}", path.display())))
+        .map_err(|error| cannot_write(path, &error))
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+    Failure::new(format!("`{}` cannot be written: {error}", path.display()))
 }
 
 fn json(verdicts: &PackageVerdicts) -> String {

@@ -19,6 +19,9 @@ impl Writer<'_> {
         if self.results.iter().any(|it| it.get("is_error").is_none()) {
             unknown.insert("is_error");
         }
+        if self.has_actions {
+            unknown.insert("tool_calls");
+        }
         let (conversation, estimated) = self.conversation(run, &mut unknown);
         let mut trace = json!({
             "tool_calls": self.calls,

@@ -18,6 +18,8 @@ use std::path::{Path, PathBuf};
 use mcptest_session::json::{identifier, list};
 use serde_json::Value;
 
+use super::wire;
+
 pub(super) use literal::prefix as script_literal;
 pub(super) use mcptest_session::lossless::{Change, Parsed, parse};
 pub(super) use names::{NamedFile, named};
@@ -195,6 +197,17 @@ impl Input {
         tasks.get(*places.get(id)?)
     }
 
+    /// Whether the file holds a list.
+    pub(super) fn is_list(&self) -> bool {
+        let mut head = [0; 64];
+        let mut file = self.file.borrow_mut();
+        let begin = file.seek(SeekFrom::Start(0));
+        let length = begin.and_then(|_| read_up_to(&mut file, &mut head));
+        let head = &head[..length.unwrap_or_default()];
+        let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+        head.trim_ascii_start().starts_with(b"[")
+    }
+
     /// The file's name without folders.
     pub(super) fn name(&self) -> String {
         let name = self.path.file_name().unwrap_or_default();
@@ -271,7 +284,8 @@ impl Input {
                 refuse(reason, error.to_string())
             }),
         };
-        let Parsed { value, changes } = parsed?;
+        let Parsed { mut value, changes } = parsed?;
+        wire::read(&mut value).map_err(|why| refuse(wire::NO_ANSWER, why))?;
         Ok(Record {
             value,
             changes,

@@ -133,6 +133,16 @@ fn read_item(item: &Value, run: &mut ForeignRun) {
                 format!("the log refers to the item `{id}`, but does not contain it"),
             );
         }
+        "tool_search_call" => {
+            let id = identifier(item, "call_id").or_else(|| identifier(item, "id"));
+            let args = member(item, "arguments");
+            run.call(Call::new(id, Some(TOOL_SEARCH), args));
+        }
+        // Of a search that the provider runs, the call has no identifier that the result names.
+        "tool_search_output" => {
+            let id = identifier(item, "call_id").or_else(|| open_search(run));
+            run.answer(id, member(item, "tools"), None);
+        }
         other if other.ends_with("_output") => {
             run.answer(identifier(item, "call_id"), member(item, "output"), None);
         }
@@ -144,6 +154,21 @@ fn read_item(item: &Value, run: &mut ForeignRun) {
             ),
         },
     }
+}
+
+/// What a search for tools is called.
+const TOOL_SEARCH: &str = "tool_search";
+
+/// The identifier of the last search for tools, if nothing answers it.
+fn open_search(run: &ForeignRun) -> Option<String> {
+    let mut last = run.events.iter().rev();
+    let id = last.find_map(|event| match event {
+        Event::Call(call) if call.name == TOOL_SEARCH => call.id.clone(),
+        _ => None,
+    })?;
+    let answers =
+        |event: &Event| matches!(event, Event::Answer(answer) if answer.id.as_ref() == Some(&id));
+    (!run.events.iter().any(answers)).then_some(id)
 }
 
 pub(in crate::import) fn function_call(item: &Value, kind: &str) -> Call {

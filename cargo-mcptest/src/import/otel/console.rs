@@ -1,11 +1,12 @@
-//! What the console exporters of the SDKs print, a span an object: brought into the form of OTLP.
+//! What the console exporters of the SDKs print and what Phoenix exports, a span an object: brought into the form of
+//! OTLP.
 //!
 //! Sources: opentelemetry-python `opentelemetry/sdk/trace/__init__.py` (`ReadableSpan.to_json`) and
 //! `sdk/_logs/_internal` (`to_json`); opentelemetry-js `sdk-trace-base/src/export/ConsoleSpanExporter.ts`
-//! (`_exportInfo`), releases 1 and 2.
+//! (`_exportInfo`), releases 1 and 2; Arize-ai/phoenix `src/phoenix/server/api/routers/v1/spans.py` (`Span`).
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::import::json::{given, list, text};
 
@@ -31,6 +32,14 @@ fn of_python(value: &Value) -> Option<Value> {
     let context = given(value, "context")?;
     let hex = |text: &str| text.trim_start_matches("0x").to_owned();
     let status = &value["status"];
+    // Phoenix has these beside the attributes.
+    let own = |key: &str| given(value, key).cloned().unwrap_or_default();
+    let said = |of: &Value, own: Value| if of.is_null() { own } else { of.clone() };
+    let mut attributes = flat(&value["attributes"]);
+    if let (Some(attributes), Some(kind)) = (attributes.as_object_mut(), text(value, "span_kind")) {
+        let known = attributes.entry(KIND);
+        known.or_insert_with(|| kind.into());
+    }
     Some(json!({
         "traceId": hex(text(context, "trace_id")?),
         "spanId": hex(text(context, "span_id")?),
@@ -38,10 +47,50 @@ fn of_python(value: &Value) -> Option<Value> {
         "name": value["name"],
         "startTimeUnixNano": moment(text(value, "start_time")?)?,
         "endTimeUnixNano": text(value, "end_time").and_then(moment),
-        "attributes": value["attributes"],
-        "status": { "code": status["status_code"], "message": status["description"] },
+        "attributes": attributes,
+        "status": {
+            "code": said(&status["status_code"], own("status_code")),
+            "message": said(&status["description"], own("status_message")),
+        },
         "events": events(value),
     }))
+}
+
+/// What tells of what a span is, where the attributes of OpenInference are.
+const KIND: &str = "openinference.span.kind";
+
+/// Attributes within one another under one name each: `llm.model_name`.
+fn flat(attributes: &Value) -> Value {
+    fn put(name: &str, value: &Value, into: &mut Map<String, Value>) {
+        let inner = |key: &str| {
+            if name.is_empty() {
+                key.to_owned()
+            } else {
+                format!("{name}.{key}")
+            }
+        };
+        match value {
+            Value::Object(map) => {
+                for (key, value) in map {
+                    put(&inner(key), value, into);
+                }
+            }
+            Value::Array(list) if list.iter().any(Value::is_object) => {
+                for (place, value) in list.iter().enumerate() {
+                    put(&inner(&place.to_string()), value, into);
+                }
+            }
+            _ => _ = into.insert(name.to_owned(), value.clone()),
+        }
+    }
+    let is_nested = |value: &Value| value.is_object();
+    let members = attributes.as_object();
+    if !members.is_some_and(|map| map.values().any(is_nested)) {
+        return attributes.clone();
+    }
+    let mut into = Map::new();
+    put("", attributes, &mut into);
+    Value::Object(into)
 }
 
 fn of_javascript(value: &Value) -> Option<Value> {

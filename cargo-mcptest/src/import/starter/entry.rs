@@ -72,6 +72,9 @@ impl Whole {
                 self.sources.push(RunSource {
                     day: day.map(str::to_owned),
                     is_copy: id.is_some_and(is_twin),
+                    lacks_calls: written["imported"]["unknown"]
+                        .as_array()
+                        .is_some_and(|unknown| unknown.iter().any(|it| it == "tool_calls")),
                 });
             }
             _ => {

@@ -25,6 +25,8 @@ pub(super) struct RunSource {
     pub(super) day: Option<String>,
     /// It is equal to an earlier one, and nothing says that it is another.
     pub(super) is_copy: bool,
+    /// Its source may hold calls that were not read.
+    pub(super) lacks_calls: bool,
 }
 
 /// The keys below an agent that its runs carry; nothing where no run passed. Where no run says whether it
@@ -59,10 +61,12 @@ pub(super) fn gates(
     let only_good: Vec<&Run> = evidence.iter().map(|(run, _)| *run).collect();
     let reads = called.read_only(runs);
     let changes = Changes::of(&evidence, &reads);
+    let lacks_calls = sources.iter().any(|source| source.lacks_calls);
     let proposed = [
         expect(&only_good, plan::times(&only_good, &changes, &reads)),
         errors(&only_good),
-        plan::trajectory(&only_good, &changes, &reads),
+        // Nobody knows what such runs change.
+        plan::trajectory(&only_good, &changes, &reads).filter(|_| !lacks_calls),
         order::axes(&only_good, &reads),
         Some(Narrative::new(runs, called, &reads).gate(&only_good)),
     ];

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use super::super::{MAX_BYTES, alike, equal_but_for_time, read_runs};
+use super::super::{MAX_BYTES, alike, equal_but_for_time, read_file, read_runs};
 use super::run;
 
 #[test]
@@ -164,4 +164,30 @@ fn runs_that_are_equal_in_every_value_are_copies_and_those_alike_are_not() {
         read_runs(&files).unwrap_err()[0].to_string(),
         "c.json: is a copy of b.json, not a run of its own: every value is the same, `recorded_at` included"
     );
+}
+
+/// A link may lead to any file of the machine: a key of the one who runs the tests.
+#[cfg(unix)]
+#[test]
+fn of_a_recording_that_is_a_link_no_text_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let (secret, valid) = (folder.path().join("secret"), folder.path().join("valid"));
+    std::fs::write(&secret, "root:hidden:0:0\n").unwrap();
+    std::fs::write(&valid, r#"{ "token": "hidden", "model": 7 }"#).unwrap();
+    for (name, target) in [
+        ("run-1.json", &secret),
+        ("runs.jsonl", &secret),
+        ("run-2.json", &valid),
+    ] {
+        let link = folder.path().join(name);
+        std::os::unix::fs::symlink(target, &link).unwrap();
+        for run in read_file(&link, name) {
+            let error = run.unwrap_err();
+            let shown = format!("{error:?} {error}");
+            assert!(!shown.contains("hidden"), "{shown}");
+            assert!(error.help.starts_with("the file is a link"), "{shown}");
+        }
+    }
+    let shown = read_file(&secret, "secret").remove(0).unwrap_err();
+    assert!(format!("{shown:?}").contains("hidden"));
 }

@@ -31,6 +31,7 @@ fn asked(runs: &[Run]) -> String {
     let source = || recipe::RunSource {
         day: Some(DAY.to_owned()),
         is_copy: false,
+        lacks_calls: false,
     };
     let sources: Vec<_> = runs.iter().map(|_| source()).collect();
     let text = recipe::gates(runs, &sources, &CalledTools::default(), &[]).unwrap();

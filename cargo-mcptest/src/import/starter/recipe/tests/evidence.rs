@@ -126,7 +126,10 @@ fn copies_of_a_run_are_evidence_once() {
     let note = ("add_note", json!({ "text": "Please leave it at the door" }));
     let runs = [0; 3].map(|_| run(None, std::slice::from_ref(&note), "Done."));
     let sources: Vec<RunSource> = [false, true, true]
-        .map(|is_copy| RunSource { day: None, is_copy })
+        .map(|is_copy| RunSource {
+            is_copy,
+            ..RunSource::default()
+        })
         .into();
     let text = gates(&runs, &sources, &CalledTools::default(), &[]).unwrap();
     assert!(
