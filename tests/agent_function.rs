@@ -12,7 +12,7 @@ use e2e_support::folder::Folder;
 use e2e_support::live::desk::order_desk;
 use e2e_support::process::{Finished, command, run};
 use libtest_mimic::{Arguments, Trial};
-use mcptest::{Harness, Recorder, RunRequest, Session, boxed};
+use mcptest::{Harness, Mode, Recorder, RunRequest, Session, boxed};
 use scripted_provider::{Provider, Script};
 use serde_json::{Value, json};
 
@@ -66,19 +66,40 @@ fn post(url: &str, message: &Value) -> Result<String, String> {
     body.map_err(|error| error.to_string())
 }
 
-/// Asks the model, and pays; what is paid is no matter of a recording that is played.
-async fn pay(session: Session) -> Result<(), String> {
-    let paid = session.tool("pay", json!({ "order": 7 }), async {
-        assert_eq!(
-            session.mode().as_str(),
-            "record",
-            "it paid while it was played"
-        );
-        Ok::<u32, String>(18)
-    });
-    let paid = paid.await.map_err(|error| error.to_string())?;
-    assert_eq!(paid, 18);
-    ask(session.openai_url(), session.prompt()).map(drop)
+/// A library with an agent, which knows nothing of sessions: the tool that pays is an argument.
+mod shop {
+    use std::io::Write as _;
+
+    pub(super) type BoxError = Box<dyn std::error::Error>;
+
+    /// Pays, and leaves a line in the file that `PAID` names.
+    pub(super) async fn pay(order: u32) -> Result<u32, BoxError> {
+        let file = std::env::var_os("PAID").ok_or("nowhere to pay")?;
+        let mut paid = std::fs::File::options()
+            .create(true)
+            .append(true)
+            .open(file)?;
+        writeln!(paid, "order {order}")?;
+        Ok(18)
+    }
+
+    pub(super) async fn answer(
+        base: &str,
+        prompt: &str,
+        pay: impl AsyncFn(u32) -> Result<u32, BoxError>,
+    ) -> Result<(), BoxError> {
+        assert_eq!(pay(7).await?, 18);
+        super::ask(base, prompt)?;
+        Ok(())
+    }
+}
+
+async fn pays(session: Session) -> Result<(), shop::BoxError> {
+    let pay = async |order: u32| {
+        let args = json!({ "order": order });
+        Ok(session.tool("pay", args, shop::pay(order)).await?)
+    };
+    shop::answer(session.openai_url(), session.prompt(), pay).await
 }
 
 /// The same, after somebody changed the code.
@@ -92,6 +113,27 @@ async fn pay_otherwise(session: Session) -> Result<(), String> {
         &format!("{} Please.", session.prompt()),
     )
     .map(drop)
+}
+
+/// Asks the model, and panics at the second answer; where a recording is played, it also asks otherwise.
+async fn panic_at_two(session: Session) -> Result<(), String> {
+    let played = session.mode() == Mode::Play;
+    let please = if played { " Please." } else { "" };
+    let said = ask(
+        session.openai_url(),
+        &format!("{}{please}", session.prompt()),
+    )?;
+    assert!(!said.contains("Hello two"), "the second greeting");
+    Ok(())
+}
+
+/// Blocks its thread after it asked, longer than a test waits.
+async fn block(session: Session) -> Result<(), String> {
+    ask(session.openai_url(), session.prompt())?;
+    if session.mode() == Mode::Play || std::env::var("BLOCKS").is_ok() {
+        std::thread::sleep(std::time::Duration::from_mins(5));
+    }
+    Ok(())
 }
 
 /// A loop that writes down what it does.
@@ -132,8 +174,14 @@ fn runner(folder: &str, drivers: &str) -> ExitCode {
             harness.agents([("Greeter", boxed(greet)), ("Thrower", boxed(shrug))])
         }
         "none" => harness,
-        "one that pays" => harness.agents([("Payer", boxed(pay))]),
+        "one that pays" => harness.agents([("Payer", boxed(pays))]),
         "one that pays otherwise" => harness.agents([("Payer", boxed(pay_otherwise))]),
+        "one that panics" => harness.agent(panic_at_two),
+        "one that panics at once" => {
+            harness.agent(|_: Session| async { panic!("at once") as Result<(), String> })
+        }
+        "one that blocks" => harness.agent(block),
+        "a loop alone" => harness.record_with(write_down),
         "a list beside a loop" => harness.agents([("Greeter", greet)]).record_with(write_down),
         "a name that is misspelt" => harness.agents([("Greetr", greet)]),
         "a name unlike any" => harness.agents([("Accountant", greet)]),
@@ -150,7 +198,7 @@ fn main() -> ExitCode {
     if let Ok(folder) = std::env::var(RUNNER) {
         return runner(&folder, &std::env::var(DRIVERS).unwrap());
     }
-    let tests: [(&str, fn()); 7] = [
+    let tests: [(&str, fn()); 10] = [
         (
             "a_recording_is_played_to_a_function",
             a_recording_is_played_to_a_function,
@@ -172,6 +220,18 @@ fn main() -> ExitCode {
             an_agent_that_no_suite_has_is_an_error,
         ),
         ("an_agent_has_one_driver", an_agent_has_one_driver),
+        (
+            "a_function_that_panics_is_a_red_case",
+            a_function_that_panics_is_a_red_case,
+        ),
+        (
+            "a_function_that_blocks_its_thread_ends_at_its_limit",
+            a_function_that_blocks_its_thread_ends_at_its_limit,
+        ),
+        (
+            "recordings_of_a_function_are_replaced_by_nothing_else",
+            recordings_of_a_function_are_replaced_by_nothing_else,
+        ),
         (
             "a_function_reaches_the_servers_of_its_suite",
             a_function_reaches_the_servers_of_its_suite,
@@ -207,12 +267,25 @@ impl Scene {
     }
 
     fn run(&self, drivers: &str, record: bool, arguments: &[&str]) -> Finished {
+        self.run_as(drivers, record.then_some("missing"), &[], arguments)
+    }
+
+    /// `record`: what `MCPTEST_RECORD` says.
+    fn run_as(
+        &self,
+        drivers: &str,
+        record: Option<&str>,
+        environment: &[(&str, &str)],
+        arguments: &[&str],
+    ) -> Finished {
         let mut runner = command(std::env::current_exe().unwrap(), self.folder.path());
         runner.env(RUNNER, self.folder.path()).args(arguments);
-        runner.env(DRIVERS, drivers);
-        if record {
+        runner
+            .env(DRIVERS, drivers)
+            .envs(environment.iter().copied());
+        if let Some(word) = record {
             runner
-                .env("MCPTEST_RECORD", "missing")
+                .env("MCPTEST_RECORD", word)
                 .env("OPENAI_BASE_URL", format!("{}/v1", self.model.url()))
                 .env("OPENAI_API_KEY", "scripted");
         }
@@ -236,8 +309,17 @@ fn a_recording_is_played_to_a_function() {
     let scene = Scene::new();
     let suite = "agents: [{ name: Payer, model: gpt-5, prompt: Say hello., playback: {} }]\n";
     scene.folder.write("suites/greet.yml", suite);
-    scene.run("one that pays", true, &["payer"]).exits(0);
-    scene.run("one that pays", false, &["payer"]).exits(0);
+    let paid = scene.folder.at("paid.txt");
+    let paid = [("PAID", paid.to_str().unwrap())];
+    let pays = |record| {
+        scene
+            .run_as("one that pays", record, &paid, &["payer"])
+            .exits(0)
+    };
+    pays(Some("missing"));
+    // It does not pay while it is played.
+    pays(None);
+    assert_eq!(std::fs::read_to_string(paid[0].1).unwrap(), "order 7\n");
     let red = scene
         .run("one that pays otherwise", false, &["payer"])
         .exits(101);
@@ -272,7 +354,14 @@ fn functions_are_recorded_and_judged() {
     assert!(!scene.recorded("Thrower__gpt-5"));
     // One that asks nothing leaves none, and is told what to set.
     let silent = run(true, &["silent"]).exits(101);
-    assert!(silent.stdout.contains("OPENAI_BASE_URL"), "{silent}");
+    for told in [
+        "the agent's own function called no model at the address of the session",
+        "`session.openai_url()`, `session.anthropic_url()` or `session.gemini_url()`",
+        "run this case alone: MCPTEST_RECORD=missing cargo test -p greeter -- --exact greet::silent",
+    ] {
+        assert!(silent.stdout.contains(told), "{told}\n{silent}");
+    }
+    assert!(!silent.stdout.contains("OPENAI_BASE_URL"), "{silent}");
     assert!(!scene.recorded("Silent__gpt-5"));
 }
 
@@ -376,6 +465,109 @@ fn an_agent_has_one_driver() {
         .run("a list beside a loop", true, &["greeter"])
         .exits(0);
     assert!(one.stderr.contains("recorded 2 runs of `Greeter`"), "{one}");
+}
+
+fn a_function_that_panics_is_a_red_case() {
+    let scene = Scene::new();
+    let suite =
+        "agents: [{ name: Greeter, model: gpt-5, prompt: Say hello., runs: 2, playback: {} }]\n";
+    scene.folder.write("suites/greet.yml", suite);
+    // While it is recorded: the run before it is kept.
+    let red = scene.run("one that panics", true, &["greeter"]).exits(101);
+    for told in [
+        "error: run 2 of 2: the agent's own function panicked\n",
+        "tests/agent_function.rs:",
+        ": the second greeting\n",
+        "the finished runs are kept; MCPTEST_RECORD=missing continues after them",
+    ] {
+        assert!(red.stdout.contains(told), "{told}\n{red}");
+    }
+    // While it is played: beside what the other run does differently.
+    let scene = Scene::new();
+    scene.folder.write("suites/greet.yml", suite);
+    scene
+        .run("one that blocks", true, &["--exact", "greet::greeter"])
+        .exits(0);
+    let red = scene
+        .run("one that panics", false, &["playback"])
+        .exits(101);
+    for told in [
+        "in every run: model call 1 of 1: turn 1 of the user differs",
+        "- in run 2: the agent's own function panicked at ",
+        ": the second greeting\n",
+    ] {
+        assert!(red.stdout.contains(told), "{told}\n{red}");
+    }
+    let red = scene
+        .run("one that panics at once", false, &["playback"])
+        .exits(101);
+    let told = ": at once, before it called a model";
+    assert!(red.stdout.contains(told), "{red}");
+    assert!(!red.stdout.contains("scoped thread"), "{red}");
+}
+
+fn a_function_that_blocks_its_thread_ends_at_its_limit() {
+    let scene = Scene::new();
+    let suite = |rest: &str| {
+        format!("agents: [{{ name: Greeter, model: gpt-5, prompt: Say hello., {rest} }}]\n")
+    };
+    scene
+        .folder
+        .write("suites/greet.yml", suite("playback: { timeout_s: 0.3 }"));
+    scene
+        .run("one that blocks", true, &["--exact", "greet::greeter"])
+        .exits(0);
+    let told =
+        "the function blocks its thread and cannot be stopped, so the thread was left running";
+    let red = scene
+        .run("one that blocks", false, &["playback"])
+        .exits(101);
+    let late = format!("the agent's own function took too long; {told}\n");
+    assert!(red.stdout.contains(&late), "{red}");
+    // While it is recorded, the run is kept as far as it went.
+    scene
+        .folder
+        .write("suites/greet.yml", suite("time_budget: 1, narrative: {}"));
+    let blocks = [("BLOCKS", "1")];
+    let said = scene
+        .run_as("one that blocks", Some("all"), &blocks, &["greeter"])
+        .exits(0);
+    assert!(
+        said.stderr
+            .contains(&format!("note: run 1 of `Greeter`: {told}\n")),
+        "{said}"
+    );
+    let run = scene.folder.at("suites/cassettes/Greeter__gpt-5.json");
+    let run: Value = serde_json::from_str(&std::fs::read_to_string(run).unwrap()).unwrap();
+    assert_eq!(run["trace"]["conversation"]["stop_reason"], "time_budget");
+}
+
+fn recordings_of_a_function_are_replaced_by_nothing_else() {
+    let scene = Scene::new();
+    scene
+        .run("a list beside a loop", true, &["greeter"])
+        .exits(0);
+    let said = scene
+        .run_as("a loop alone", Some("all"), &[], &["greeter"])
+        .exits(101);
+    let told = "error: the recordings of `Greeter` are of its own code, and here it has neither `command:` nor a function\n";
+    assert!(said.stdout.contains(told), "{said}");
+    assert_eq!(scene.closing("Greeter__gpt-5/run-1.json"), "Hello one.");
+    // Nobody's recordings are recorded by whoever is there, but for an agent that is to be played.
+    scene
+        .run_as("a loop alone", Some("all"), &[], &["thrower"])
+        .exits(0);
+    let suite = "agents: [{ name: Thrower, model: gpt-5, prompt: Say hello., playback: {} }]\n";
+    scene.folder.write("suites/greet.yml", suite);
+    let said = scene
+        .run_as("a loop alone", Some("all"), &[], &["thrower"])
+        .exits(101);
+    assert!(
+        said.stdout
+            .contains("this agent has neither `command:` nor a function"),
+        "{said}"
+    );
+    assert_eq!(scene.closing("Thrower__gpt-5.json"), "Hello from the loop.");
 }
 
 /// The function's call is that which the model asked for, and the server says that it failed.

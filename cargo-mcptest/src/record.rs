@@ -11,6 +11,7 @@ use std::process::{Command, ExitCode, Stdio};
 use mcptest::Harness;
 use mcptest::judge::{AgentTest, PackageCase};
 use mcptest_suite::escape;
+use mcptest_suite::model::GateKind;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -77,13 +78,18 @@ impl Record {
         let mut wanted = agents
             .iter()
             .filter(|agent| self.filter.wants(agent.case()));
-        let built_in = |agent: &&AgentTest<'_>| agent.agent().command.is_none();
+        // What has `playback` is code of its own: the process that records says that it is not here.
+        let built_in = |agent: &&AgentTest<'_>| {
+            let agent = agent.agent();
+            agent.command.is_none() && agent.gate(GateKind::Playback).is_none()
+        };
         if !cfg!(feature = "record")
             && self.command.is_empty()
             && wanted.any(|agent| built_in(&agent))
         {
             return Err(Failure::new("this command was built without the built-in agent").help(
                 "name the agent's own program: `command: [python, agent.py]` in the suite, or `-- python agent.py` here; \
+                 an agent that is a function of its crate is recorded by `MCPTEST_RECORD=missing cargo test`; \
                  `cargo install cargo-mcptest --features record` adds the built-in agent",
             ));
         }

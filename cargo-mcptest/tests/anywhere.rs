@@ -315,6 +315,56 @@ fn an_agent_that_asks_nothing_says_what_to_set() {
 }
 
 #[test]
+fn a_program_that_dies_before_it_calls_a_model_is_told_as_that() {
+    let dies = "echo \"No module named 'openai'\" >&2; exit 3";
+    let dying = suite(&format!("  command: {}\n", json!(["sh", "-c", dies])));
+    let folder = Folder::new().with("suites/refunds.yml", dying.replace("runs: 2", "runs: 1"));
+    let said = mcptest(&folder, Some(&provider()), &["record"]).exits(1);
+    let told = "error: the program ended with exit status 3 before it called a model\n";
+    let lines = "the last lines of the program's standard error:\n    | No module named 'openai'\n";
+    // The command that runs the case alone records it.
+    let alone = "run this case alone: MCPTEST_RECORD=missing cargo mcptest test --exact refunds::refund_agent\n";
+    for told in [told, lines, alone] {
+        assert!(said.stdout.contains(told), "{told}\n{said}");
+    }
+    assert!(!said.stdout.contains("OPENAI_BASE_URL"), "{said}");
+    // The same while a recording is played.
+    folder.write("suites/refunds.yml", with_command());
+    mcptest(&folder, Some(&provider()), &["record"]).exits(0);
+    let played = mcptest(&folder, None, &["play", "--", "sh", "-c", dies]).exits(1);
+    for told in [
+        "found the program ended with exit status 3 before it called a model",
+        "| No module named 'openai'",
+    ] {
+        assert!(played.stdout.contains(told), "{told}\n{played}");
+    }
+    assert!(!played.stdout.contains("OPENAI_BASE_URL"), "{played}");
+    // One that ends well and asks nothing is told where the model is.
+    let silent = mcptest(&folder, None, &["play", "--", "sh", "-c", "exit 0"]).exits(1);
+    assert!(silent.stdout.contains("OPENAI_BASE_URL"), "{silent}");
+}
+
+#[test]
+fn a_model_that_cannot_be_reached_is_named_by_its_address() {
+    let folder = Folder::new().with("suites/refunds.yml", with_command());
+    let mut record: Command = command(env!("CARGO_BIN_EXE_cargo-mcptest"), folder.path());
+    // Nothing listens there.
+    record
+        .args(["mcptest", "record"])
+        .env("OPENAI_BASE_URL", "http://clerk:pass-5d1e@127.0.0.1:1/v1")
+        .env("OPENAI_API_KEY", KEY);
+    let said = run(&mut record).exits(1);
+    for told in [
+        "run 1 of 2: `openai` cannot be reached at http://127.0.0.1:1/v1: ",
+        "the program ended with exit status: 101",
+        "start what answers at this address, or correct the address",
+    ] {
+        assert!(said.stdout.contains(told), "{told}\n{said}");
+    }
+    assert!(!said.stdout.contains("pass-5d1e"), "{said}");
+}
+
+#[test]
 fn what_sets_back_must_end_well_before_a_run() {
     let failing = suite(&format!(
         "  command: {}\n  before: [cargo, no-such-command]\n",
@@ -327,6 +377,67 @@ fn what_sets_back_must_end_well_before_a_run() {
             .contains("`before` failed, so the run was not started"),
         "{said}"
     );
+}
+
+/// As a coding agent does, the agent tells the model what lies where it works.
+#[test]
+fn a_program_that_lists_its_folder_is_played_where_it_does_not_see_its_recordings() {
+    let lists = json!(["sh", "-c", "AGENT_SYSTEM=\"$(ls)\" exec \"$0\" \"$@\""]).to_string();
+    let lists = format!("command: [{}, ", &lists[1..lists.len() - 1]);
+    let listing = with_command().replace("command: [", &lists);
+    // In the suite's folder it sees the folder of its recordings, which was not there.
+    let folder = Folder::new().with("suites/refunds.yml", &listing);
+    mcptest(&folder, Some(&provider()), &["record"]).exits(0);
+    mcptest(&folder, None, &["play"]).exits(1);
+    // `before` makes the folder; it starts in the suite's.
+    let made = json!([
+        "sh",
+        "-c",
+        "rm -rf ../work && mkdir ../work && cp refunds.yml ../work/order.txt"
+    ]);
+    let beside = format!("{listing}  cwd: ../work\n  before: {made}\n");
+    let folder = Folder::new().with("suites/refunds.yml", &beside);
+    mcptest(&folder, Some(&provider()), &["record"]).exits(0);
+    assert_eq!(recorded(&folder, 1)["system_prompt"], "order.txt");
+    mcptest(&folder, None, &["play"]).exits(0);
+    // A program in the command starts where the person is.
+    let here = ["play", "--", "sh", "-c", "pwd >&2; exit 3"];
+    let here = mcptest(&folder, None, &here).exits(1);
+    let own = folder.path().canonicalize().unwrap();
+    assert!(
+        here.stdout.contains(&format!("| {}\n", own.display())),
+        "{here}"
+    );
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_told_before_anything_is_spent() {
+    let folder = Folder::new();
+    for (keys, told) in [
+        (
+            "  cwd: ../work\n",
+            "error: the program cannot start in `../work`: it is not there\n",
+        ),
+        (
+            "  cwd: refunds.yml\n",
+            "error: the program cannot start in `refunds.yml`: it is no folder\n",
+        ),
+        (
+            "  cwd: ../work\n  before: [cargo, --version]\n",
+            "error: run 1 of 2: the program cannot start in `../work`: it is not there\n",
+        ),
+    ] {
+        folder.write("suites/refunds.yml", format!("{}{keys}", with_command()));
+        let model = provider();
+        let said = mcptest(&folder, Some(&model), &["record"]).exits(1);
+        let help =
+            "`cwd` is a path from the suite's folder; make the folder, or let `before:` make it";
+        assert!(
+            said.stdout.contains(told) && said.stdout.contains(help),
+            "{told}\n{said}"
+        );
+        assert_eq!(model.requests().len(), 0);
+    }
 }
 
 #[test]

@@ -358,6 +358,36 @@ fn an_agent_without_code_of_its_own_cannot_be_played() {
 }
 
 #[test]
+fn nothing_but_its_own_code_replaces_the_recordings_of_an_agent_that_is_played() {
+    let folder = recorded("{}");
+    let without = suite("{}").replace(&format!("  command: {}\n", program()), "");
+    folder.write("suites/refunds.yml", &without);
+    let first = folder.at("suites/cassettes/Refund_agent__gpt-5/run-1.json");
+    let before = std::fs::read_to_string(&first).unwrap();
+    let record = |told: [&str; 2]| {
+        let said = run(&mut mcptest(&folder, "", &["record", "--all"])).exits(1);
+        for told in told {
+            assert!(said.stdout.contains(told), "{told}\n{said}");
+        }
+        assert_eq!(std::fs::read_to_string(&first).unwrap(), before);
+    };
+    record([
+        "error: `playback` runs the agent's own code, and this agent has neither `command:` nor a function\n",
+        "  playback: {}\n",
+    ]);
+    // In a crate the agent may be a function of the tests, which the command does not know.
+    let manifest = "[package]\nname = \"desk\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[package.metadata.mcptest]\nroots = [\"suites\"]\n\n[workspace]\n";
+    folder.write("Cargo.toml", manifest);
+    folder.write("src/lib.rs", "");
+    record([
+        "error: `Refund agent` has no `command:`; if the agent is a function of its crate, `cargo test` plays it\n",
+        "record such a function with `MCPTEST_RECORD=all cargo test`",
+    ]);
+    // What has runs and no code here is not played, and says so.
+    run(&mut mcptest(&folder, "", &["record", "::playback"])).exits(0);
+}
+
+#[test]
 fn the_report_shows_the_played_run_beside_the_recorded_one() {
     let folder = recorded("{}");
     let runs = |change: &str, status: i32| {

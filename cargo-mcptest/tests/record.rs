@@ -12,6 +12,7 @@ fn a_command_without_recording_says_how_to_get_it() {
         "mcptest-harness 0.1.0 here, none in Cargo.lock\n\
          error: this command was built without the built-in agent\n\n\
          help: name the agent's own program: `command: [python, agent.py]` in the suite, or `-- python agent.py` here; \
+         an agent that is a function of its crate is recorded by `MCPTEST_RECORD=missing cargo test`; \
          `cargo install cargo-mcptest --features record` adds the built-in agent\n"
     );
 }

@@ -62,7 +62,9 @@ pub mod eval {
 #[cfg(feature = "session")]
 pub use harness::{BoxedAgent, boxed};
 #[cfg(feature = "session")]
-pub use mcptest_session::handle::AgentSession as Session;
+pub use mcptest_session::handle::{AgentSession as Session, ToolFailure};
+#[cfg(feature = "session")]
+pub use mcptest_session::session::Mode;
 pub use mcptest_trace::record::{CallId, RecordError, Recorder};
 pub use record::RunRequest;
 

@@ -10,11 +10,11 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
 #[cfg(feature = "play")]
-use mcptest_trace::trace::canonical_json;
+use mcptest_trace::trace::{Trace, canonical_json};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-#[cfg(feature = "record")]
+#[cfg(any(feature = "play", feature = "record"))]
 use serde_json::json;
 
 #[cfg(feature = "play")]
@@ -29,6 +29,9 @@ struct OwnCall {
     args: Value,
     /// An error is what the tool said.
     result: Option<Result<Value, String>>,
+    /// Only what the model was told of the result is known: the recording is older than the tool's session.
+    #[cfg(feature = "play")]
+    is_told: bool,
     #[cfg(feature = "play")]
     given: bool,
 }
@@ -71,6 +74,7 @@ impl OwnTools {
                 name: named(call, "name")?,
                 args: call["args"].clone(),
                 result: error.or_else(|| Some(Ok(call.get("result")?.clone()))),
+                is_told: call["told"] == true,
                 given: false,
             })
         });
@@ -146,8 +150,15 @@ impl OwnTools {
                     return Err(ToolFailure(words));
                 }
             };
-            return serde_json::from_value(value).map_err(|error| {
-                let words = format!("the recorded result of `{name}` does not fit the type of the result now: {error}");
+            return fitting(value, call.is_told).map_err(|error| {
+                let words = if call.is_told {
+                    format!(
+                        "the recording has only what the model was told of `{name}`, and this does not fit the type of the result \
+                         now: {error}; record the run again"
+                    )
+                } else {
+                    format!("the recorded result of `{name}` does not fit the type of the result now: {error}")
+                };
                 self.tell(name, args, &words);
                 ToolFailure(words)
             });
@@ -183,7 +194,8 @@ impl OwnTools {
     #[cfg(feature = "play")]
     pub(crate) fn unmade(&self) -> Vec<(String, Value)> {
         let calls = self.lock();
-        let unmade = calls.iter().filter(|call| !call.given);
+        // Who wrote down what the model was told knew nothing of the tool.
+        let unmade = calls.iter().filter(|call| !call.given && !call.is_told);
         unmade
             .map(|call| (call.name.clone(), call.args.clone()))
             .collect()
@@ -208,6 +220,53 @@ impl OwnTools {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<OwnCall>> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A recorded result as the type that the code wants. What the model was told is a text, of JSON or of words.
+#[cfg(feature = "play")]
+fn fitting<T: DeserializeOwned>(value: Value, is_told: bool) -> Result<T, serde_json::Error> {
+    let words = match &value {
+        Value::String(words) if is_told => words.clone(),
+        _ => return serde_json::from_value(value),
+    };
+    serde_json::from_str(&words).or_else(|error| serde_json::from_value(value).map_err(|_| error))
+}
+
+/// What a recording holds of tools of the agent's own: its notes; of tools without a note, as in a recording that is
+/// older than `session.tool` in the code, what the model was told of each call.
+#[cfg(feature = "play")]
+pub(crate) fn of_recording(notes: &[Value], trace: &Trace) -> Vec<Value> {
+    let is_noted = |tool: &str| notes.iter().any(|note| note["name"] == tool);
+    let calls = trace.tool_calls.iter().zip(trace.results_by_call());
+    let told = calls.filter(|(call, _)| !is_noted(&call.name));
+    let told = told.filter_map(|(call, result)| {
+        let result = result?;
+        let words = words_of(&result.result);
+        let mut note = json!({ "name": call.name, "args": *call.args, "told": true });
+        if result.is_error {
+            note["error"] = words
+                .as_str()
+                .map_or_else(|| words.to_string(), str::to_owned)
+                .into();
+        } else {
+            note["result"] = words;
+        }
+        Some(note)
+    });
+    notes.iter().cloned().chain(told).collect()
+}
+
+/// The text of a result, where it is one of MCP's form.
+#[cfg(feature = "play")]
+fn words_of(result: &Value) -> Value {
+    let Some(blocks) = result["content"].as_array() else {
+        return result.clone();
+    };
+    let texts = blocks.iter().map(|block| block["text"].as_str());
+    match texts.collect::<Option<Vec<&str>>>() {
+        Some(texts) => texts.join("\n").into(),
+        None => result.clone(),
     }
 }
 
@@ -279,6 +338,53 @@ mod tests {
                 Ok(1)
             );
             assert!(plays.unmade().is_empty());
+        });
+    }
+
+    #[test]
+    fn an_older_recording_gives_back_what_the_model_was_told_or_asks_to_be_recorded_again() {
+        runs(async {
+            let text = |words: &str| json!({ "content": [{ "type": "text", "text": words }] });
+            let trace = Trace::from_envelope(&json!({
+                "tool_calls": [
+                    { "name": "refund", "args": { "order": 7 } }, { "name": "refund", "args": { "order": 8 } },
+                    { "name": "say", "args": {} }, { "name": "noted", "args": {} }, { "name": "refund", "args": { "order": 9 } },
+                ],
+                "tool_results": [
+                    { "call_index": 0, "is_error": false, "result": text("{\"paid\": 18}") },
+                    { "call_index": 1, "is_error": true, "result": text("too much") },
+                    { "call_index": 2, "is_error": false, "result": text("hello") },
+                    { "call_index": 3, "is_error": false, "result": text("1") },
+                    { "call_index": 4, "is_error": false, "result": text("paid 18 EUR") },
+                ],
+            }));
+            let notes = [json!({ "name": "noted", "args": {}, "result": 2 })];
+            let plays = OwnTools::played(&of_recording(&notes, &trace));
+            #[derive(Debug, PartialEq, Serialize, serde::Deserialize)]
+            struct Receipt {
+                paid: u32,
+            }
+            let never = || async { panic!("it runs") as Result<Receipt, String> };
+            let order = |order: u32| json!({ "order": order });
+            let paid = plays.call("refund", order(7), never()).await;
+            assert_eq!(paid, Ok(Receipt { paid: 18 }));
+            let failed = plays.call("refund", order(8), never()).await;
+            assert_eq!(failed, Err(ToolFailure("too much".to_owned())));
+            let words = async { panic!("it runs") as Result<String, String> };
+            let said = plays.call("say", json!({}), words).await;
+            assert_eq!(said, Ok("hello".to_owned()));
+            // A note counts before what the model was told.
+            assert!(
+                plays.unmade() == [("noted".to_owned(), json!({}))] && plays.unknown().is_empty()
+            );
+            // Nothing runs where the words are no such value.
+            let unfit = plays.call("refund", order(9), never()).await.unwrap_err();
+            assert_eq!(
+                unfit.to_string(),
+                "the recording has only what the model was told of `refund`, and this does not fit the type of the result now: \
+                 expected value at line 1 column 1; record the run again"
+            );
+            assert_eq!(plays.unknown()[0].2, unfit.to_string());
         });
     }
 }

@@ -261,6 +261,18 @@ impl Session {
         self.endpoint.requests()
     }
 
+    /// How many requests came to the port and named another path or host.
+    #[must_use]
+    pub fn strangers(&self) -> usize {
+        self.endpoint.strangers()
+    }
+
+    /// Why the last model call reached no provider, with the provider's address; nothing where it did.
+    #[must_use]
+    pub fn unreached(&self) -> Option<String> {
+        self.relay.unreached()
+    }
+
     /// Ends the session of a function that returned.
     ///
     /// # Errors

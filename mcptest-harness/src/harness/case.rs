@@ -8,7 +8,7 @@ use mcptest_suite::model::{Agent, GateKind};
 use mcptest_suite::{Case, CaseKind, Diagnostic, Subject};
 
 use super::agent_runs::AgentRuns;
-use super::case_result::{self, about, data, is_counted, targets};
+use super::case_result::{self, about, data, is_counted, rerun, targets};
 use super::case_verdict::{Came, CaseOutcome, CaseVerdict, Context, not_judged};
 use super::loaded::LoadedSuite;
 use super::playing::Driver;
@@ -99,7 +99,7 @@ fn told(
         Came::Elsewhere(reason) => Ok(CaseOutcome::Elsewhere(reason)),
         Came::Undecided(reason) => Ok(CaseOutcome::Undecided(reason)),
         Came::Fails(failure) => {
-            Err(failure.render(suite.source(), &context.rerun(), context.style))
+            Err(failure.render(suite.source(), &rerun(suite, case, context), context.style))
         }
         Came::NotJudged(text) => Err(text),
     }
@@ -130,7 +130,7 @@ pub(crate) fn check(
         Err(failure) if context.name != context.agent => Ok(Err(not_judged(failure, context))),
         Err(failure) => Ok(Err(failure.render(
             suite.source(),
-            &context.rerun(),
+            &rerun(suite, case, context),
             context.style,
         ))),
     };

@@ -5,6 +5,7 @@ use mcptest_suite::{Case, CaseKind, REGRESSION, Style, Subject};
 use super::case_verdict::{Came, CaseVerdict, Context};
 use super::loaded::LoadedSuite;
 use crate::gate::{Judgement, targets_of};
+use crate::record;
 use crate::result::{
     self, AgentFacts, Asker, CaseResult, CaseStatus, FailureFacts, SuiteFacts, TargetResult,
 };
@@ -23,9 +24,10 @@ pub(crate) fn data(
             (CaseStatus::Ignored, Some(reason.clone()), None)
         }
         Came::Fails(failure) => {
-            let text = failure.render(suite.source(), &context.rerun(), Style::Plain);
+            let rerun = rerun(suite, case, context);
+            let text = failure.render(suite.source(), &rerun, Style::Plain);
             let facts = FailureFacts {
-                command: Some(context.rerun()),
+                command: Some(rerun),
                 ..result::failure_facts(failure, text, suite.source())
             };
             (CaseStatus::Failed, None, Some(facts))
@@ -48,6 +50,20 @@ pub(crate) fn data(
         .map(|(what, count)| ((*what).to_owned(), *count))
         .collect();
     result
+}
+
+/// The command that runs a case alone. Where its runs could not be recorded, it records them.
+pub(super) fn rerun(suite: &LoadedSuite, case: &Case, context: &Context) -> String {
+    let subject = case.kind.subject();
+    let unrecorded = subject.filter(|subject| suite.is_unrecorded(*subject));
+    let mode = record::asked().ok().flatten();
+    match unrecorded.zip(mode) {
+        Some((subject, mode)) => {
+            let command = suite.command(subject);
+            format!("{}={} {command}", record::VARIABLE, mode.word())
+        }
+        None => context.rerun(),
+    }
 }
 
 /// Whether a case is that of a gate which the agent's `reliability` judges.

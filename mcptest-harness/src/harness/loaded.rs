@@ -35,8 +35,9 @@ pub(crate) struct LoadedSuite {
     gates: Arc<[AgentGates]>,
     redact: Arc<[Regex]>,
     recorded: Arc<HashMap<Subject, Arc<OnceLock<Recorded>>>>,
-    /// What came of recording an agent, where that was asked for; an error is what its cases fail with.
-    ready: Arc<HashMap<Subject, OnceLock<Result<(), Failure>>>>,
+    /// Whether all runs of an agent were recorded just now, where recording was asked for; an error is what its cases fail
+    /// with.
+    ready: Arc<HashMap<Subject, OnceLock<Result<bool, Failure>>>>,
     command: RecordCommand,
     /// Which agents are functions of the crate.
     functions: AgentFunctions,
@@ -182,9 +183,14 @@ impl LoadedSuite {
     pub(crate) fn make_ready(
         &self,
         subject: Subject,
-        record: impl FnOnce() -> Result<(), Failure>,
+        record: impl FnOnce() -> Result<bool, Failure>,
     ) {
         _ = self.ready[&subject].get_or_init(record);
+    }
+
+    /// Whether an agent was to be recorded, and was not.
+    pub(crate) fn is_unrecorded(&self, subject: Subject) -> bool {
+        self.ready[&subject].get().is_some_and(Result::is_err)
     }
 
     /// The same suite with the runs of one agent alone: they are let go with the last that holds them.
@@ -346,7 +352,10 @@ impl LoadedSuite {
     /// What a person types to record an agent.
     pub(crate) fn command(&self, subject: Subject) -> String {
         let agent = self.agent(subject);
-        let by_program = agent.command.is_some() || self.functions.of(agent).is_some();
+        // What is played is code of the agent's own, wherever that is.
+        let by_program = agent.command.is_some()
+            || self.functions.of(agent).is_some()
+            || agent.gate(GateKind::Playback).is_some();
         self.command.of(&self.case_name(subject), by_program)
     }
 

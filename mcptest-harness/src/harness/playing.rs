@@ -69,24 +69,38 @@ impl Driver {
 
     /// Why nothing plays the runs of an agent; an error is a failure, and the rest nobody here can tell.
     pub(crate) fn idle(&self, agent: &Agent, gate: Span) -> Option<Result<String, Diagnostic>> {
-        let problem = |message: &str| Diagnostic::at(gate, message.to_owned());
         match self {
             Self::Code(_) => None,
             #[cfg(not(feature = "session"))]
-            Self::WithoutFeature => Some(Err(problem(
+            Self::WithoutFeature => Some(Err(Diagnostic::at(
+                gate,
                 "this build cannot run the agent's own code: the feature `session` is off",
             )
             .help("write in Cargo.toml: mcptest-harness = { version = \"0.1\", features = [\"session\"] }"))),
-            Self::Elsewhere => Some(Ok(format!(
-                "`{}` has no `command:`; if the agent is a function of its crate, `cargo test` plays it",
-                agent.name.value
-            ))),
-            Self::None => Some(Err(problem(
-                "`playback` runs the agent's own code, and this agent has neither `command:` nor a function",
-            )
-            .help("add `command: [program, argument]` to the agent, or give its function to the harness: `mcptest::harness!().agent(run)`"))),
+            Self::Elsewhere => Some(Ok(elsewhere(agent))),
+            Self::None => Some(Err(Diagnostic::at(gate, WITHOUT_CODE).help(GIVE_CODE))),
         }
     }
+}
+
+/// An agent that has no code of its own cannot be played.
+pub(crate) const WITHOUT_CODE: &str =
+    "`playback` runs the agent's own code, and this agent has neither `command:` nor a function";
+
+/// How an agent gets code of its own. Without the feature, no runner takes a function.
+pub(crate) const GIVE_CODE: &str = if cfg!(feature = "session") {
+    "add `command: [program, argument]` to the agent, or give its function to the harness: `mcptest::harness!().agent(run)`"
+} else {
+    "add `command: [program, argument]` to the agent, or give its function to the harness: `mcptest::harness!().agent(run)`; \
+     both need the feature `session`: write in Cargo.toml: mcptest-harness = { version = \"0.1\", features = [\"session\"] }"
+};
+
+/// The function of an agent may be in a program that is not this one.
+pub(crate) fn elsewhere(agent: &Agent) -> String {
+    format!(
+        "`{}` has no `command:`; if the agent is a function of its crate, `cargo test` plays it",
+        agent.name.value
+    )
 }
 
 /// Plays the runs of an agent, when the first of them is asked for.
@@ -193,5 +207,18 @@ fn unplayable(error: LiveError) -> Unplayable {
         found: error.problem,
         details: shown.chain(notes).map(str::to_owned).collect(),
         help: error.help,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_for_an_agent_is_asked_for_with_the_feature_that_a_build_lacks() {
+        let lacks = GIVE_CODE.ends_with(
+            "both need the feature `session`: write in Cargo.toml: mcptest-harness = { version = \"0.1\", features = [\"session\"] }",
+        );
+        assert_eq!(lacks, !cfg!(feature = "session"));
     }
 }

@@ -18,6 +18,7 @@ use super::budget::Budget;
 use super::declared::{declared, reserve};
 use super::environment::inherited;
 use super::spending::SuiteSpending;
+use super::unasked::{by_program, unreached};
 use super::{Live, LiveError, Plays, Progress, RunRequest, Spent};
 
 /// How long a program may take that sets everything back.
@@ -44,7 +45,12 @@ impl Live for Commands {
                     "add it to the suite: `providers: {{ {provider}: {{ base_url: … }} }}`"
                 )));
         }
-        program(command, suite, &command.command).map(drop)
+        // What sets everything back may make the folder.
+        if command.before.is_some() && !folder(command, suite).is_dir() {
+            return Ok(());
+        }
+        started_in(command, suite)
+            .and_then(|folder| program(command, folder, &command.command).map(drop))
     }
 
     fn plays(&self) -> Option<&dyn Plays> {
@@ -77,8 +83,8 @@ impl Live for Commands {
             options.limits.spending = spending.as_ref().map(shared);
             let begun = Session::record(options).await;
             let session = begun.map_err(|error| said_by(error, agent).or_at(command.span))?;
-            let mut program =
-                session.command(command.command.iter().cloned(), folder(command, suite));
+            let words = command.command.iter().cloned();
+            let mut program = session.command(words, started_in(command, suite)?);
             program.time_limit = request.time_budget;
             let ended = driver::run(&program)
                 .await
@@ -88,14 +94,17 @@ impl Live for Commands {
             }
             // A program that failed did not do what it does: such a run takes no other's place. One that a cap ended
             // did.
-            if !ended.is_success()
-                && !ended.is_too_late()
-                && !session.is_capped()
-                && session.server_failure().is_none()
-                && session.requests() > 0
-            {
-                let (problem, said) = failed(&ended);
-                return Err(LiveError::new(problem).at(command.span).show(said));
+            if !session.is_capped() && session.server_failure().is_none() {
+                let unasked = (session.requests() == 0)
+                    .then(|| by_program(&ended, session.strangers(), "time_budget"));
+                if let Some(error) = unasked.flatten() {
+                    return Err(error.at(command.span));
+                }
+                if !ended.is_success() && !ended.is_too_late() {
+                    let (problem, said) = failed(&ended);
+                    let error = LiveError::new(problem).at(command.span).show(said);
+                    return Err(unreached(&session, error));
+                }
             }
             let finished = session.finish_command(&ended).await;
             finished.map_err(|error| said_by(error, agent).or_at(command.span))
@@ -310,14 +319,39 @@ pub(super) fn command_of(agent: &Agent) -> Result<&AgentCommand, LiveError> {
     command.ok_or_else(|| LiveError::new("this agent has no `command`"))
 }
 
-/// Where its programs run.
-pub(super) fn folder(command: &AgentCommand, suite: &Suite) -> PathBuf {
-    if let Some(folder) = &command.folder {
-        return folder.clone();
-    }
+/// The suite's folder.
+fn home(suite: &Suite) -> PathBuf {
     let folder = suite.source.path().parent();
     let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new(".")).to_owned()
+}
+
+/// Where the program runs.
+fn folder(command: &AgentCommand, suite: &Suite) -> PathBuf {
+    match (&command.folder, &command.cwd) {
+        (Some(folder), _) => folder.clone(),
+        (None, Some(cwd)) => home(suite).join(&cwd.value),
+        (None, None) => home(suite),
+    }
+}
+
+/// The same, where it is there.
+pub(super) fn started_in(command: &AgentCommand, suite: &Suite) -> Result<PathBuf, LiveError> {
+    let folder = folder(command, suite);
+    match &command.cwd {
+        Some(cwd) if !folder.is_dir() => {
+            let what = if folder.exists() {
+                "no folder"
+            } else {
+                "not there"
+            };
+            let problem = format!("the program cannot start in `{}`: it is {what}", cwd.value);
+            Err(LiveError::new(problem).at(cwd.span).help(
+                "`cwd` is a path from the suite's folder; make the folder, or let `before:` make it",
+            ))
+        }
+        _ => Ok(folder),
+    }
 }
 
 /// The format that a provider is known to speak, by the name that suites have for it.
@@ -343,21 +377,21 @@ fn upstream(suite: &Suite, provider: &str) -> Option<Result<Upstream, LiveError>
     Some(Upstream::new(format, &named.base_url).map_err(|error| LiveError::new(error.to_string())))
 }
 
-/// A program of the suite, looked for before anything is spent.
-fn program(command: &AgentCommand, suite: &Suite, words: &[String]) -> Result<Program, LiveError> {
+/// A program of the suite that starts in a folder, looked for before anything is spent.
+fn program(
+    command: &AgentCommand,
+    folder: PathBuf,
+    words: &[String],
+) -> Result<Program, LiveError> {
     let name = words.first().map_or("", String::as_str);
     let path = Path::new(name);
-    if path.components().count() > 1 && !folder(command, suite).join(path).is_file() {
-        let problem = format!("there is no program `{name}` in the folder where the agent starts");
+    if path.components().count() > 1 && !folder.join(path).is_file() {
+        let problem = format!("there is no program `{name}` in the folder where it starts");
         return Err(LiveError::new(problem).at(command.span).help(
-            "write a path relative to the folder of the suite, or the name of a program on `PATH`",
+            "write a path relative to this folder, which is the suite's unless `cwd` names another, or the name of a program on `PATH`",
         ));
     }
-    Ok(Program::new(
-        words.iter().cloned(),
-        folder(command, suite),
-        "",
-    ))
+    Ok(Program::new(words.iter().cloned(), folder, ""))
 }
 
 /// Runs the program that sets everything back. A run after it failed would be of another state.
@@ -366,7 +400,7 @@ pub(super) async fn set_back(
     suite: &Suite,
     before: &[String],
 ) -> Result<(), LiveError> {
-    let mut program = program(command, suite, before)?;
+    let mut program = program(command, home(suite), before)?;
     program.time_limit = Some(BEFORE);
     let failed = |error: String| {
         LiveError::new("`before` failed, so the run was not started")

@@ -1,25 +1,29 @@
 //! An agent that is an async function of this crate: it is called, and an address on loopback stands in place of its
 //! model's API.
 
+mod call;
+
 use std::fmt::Display;
 use std::future::Future;
-use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
 
 use mcptest_session::handle::AgentSession;
 use mcptest_session::session::Session;
 use mcptest_suite::model::{Agent, Suite};
-use mcptest_trace::record::Recorder;
+use mcptest_trace::record::{Recorder, say};
 use serde_json::Value;
 
 use super::command::{options, ready, reserved, said_by, shared, spending, told};
 use super::spending::SuiteSpending;
+use super::unasked::{USE_THE_SESSION, by_function, unreached};
 use super::{Live, LiveError, Plays, Progress, RunRequest};
 
-/// What a function makes of a session: nothing, or why it failed.
-pub(super) type Ran = Pin<Box<dyn Future<Output = Result<(), String>>>>;
+use call::Ran;
+pub(super) use call::{LEFT, Returned};
 
 /// An agent that is an async function.
-pub(crate) struct Function(Box<dyn Fn(AgentSession) -> Ran + Send + Sync>);
+pub(crate) struct Function(Arc<dyn Fn(AgentSession) -> Ran + Send + Sync>);
 
 impl Function {
     pub(crate) fn new<F, R, E>(run: F) -> Self
@@ -28,7 +32,7 @@ impl Function {
         R: Future<Output = Result<(), E>> + 'static,
         E: Display,
     {
-        Self(Box::new(move |session| {
+        Self(Arc::new(move |session| {
             let ran = run(session);
             // `{:#}` shows the causes of errors that have them.
             Box::pin(async move { ran.await.map_err(|error| format!("{error:#}")) })
@@ -37,9 +41,10 @@ impl Function {
 }
 
 impl Function {
-    /// Calls the function.
-    pub(super) fn call(&self, session: AgentSession) -> Ran {
-        (self.0)(session)
+    /// Calls the function, which may take so long.
+    pub(super) async fn call(&self, session: AgentSession, limit: Option<Duration>) -> Returned {
+        let function = Arc::clone(&self.0);
+        call::on_a_thread(move || function(session), limit).await
     }
 }
 
@@ -63,9 +68,8 @@ impl Live for Function {
     ) -> Result<Option<Value>, LiveError> {
         let spending = spending(suite, agent, model, request)?;
         let _reserved = reserved(suite, agent)?;
-        // A function may block its thread; the address is served by others.
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
+        // The address is served here, whatever the function does on its own thread.
+        let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| LiveError::new(format!("no runtime could be started: {error}")))?;
@@ -75,25 +79,39 @@ impl Live for Function {
             options.limits.spending = spending.as_ref().map(shared);
             let begun = Session::record(options).await;
             let session = begun.map_err(|error| said_by(error, agent))?;
-            let ran = (self.0)(AgentSession::of(&session));
-            let ended = match request.time_budget {
-                Some(limit) => tokio::time::timeout(limit, ran).await,
-                None => Ok(ran.await),
-            };
+            let returned = self
+                .call(AgentSession::of(&session), request.time_budget)
+                .await;
             if let Some(stopped) = spending.as_ref().and_then(SuiteSpending::stopped) {
                 return Err(stopped);
             }
             let is_its_own = !session.is_capped() && session.server_failure().is_none();
-            let run = match ended {
-                Ok(Ok(())) => session.finish().await,
-                Ok(Err(error)) if is_its_own => {
-                    let problem = "the agent's own function failed";
-                    return Err(LiveError::new(problem).show(error));
+            let run = match returned {
+                Returned::Well => session.finish().await,
+                Returned::Failed(error) if is_its_own => {
+                    let error = LiveError::new("the agent's own function failed").show(error);
+                    return Err(unreached(&session, error));
                 }
-                Ok(Err(_)) => session.finish_failed().await,
-                Err(_) => session.finish_late().await,
+                Returned::Panicked(what) if is_its_own => {
+                    let error = LiveError::new("the agent's own function panicked").show(what);
+                    return Err(unreached(&session, error));
+                }
+                Returned::Failed(_) | Returned::Panicked(_) => session.finish_failed().await,
+                Returned::Late { .. } if session.requests() == 0 => {
+                    let problem = "the agent's own function called no model within `time_budget`";
+                    return Err(LiveError::new(problem).help(USE_THE_SESSION));
+                }
+                Returned::Late { is_left } => {
+                    if is_left {
+                        say(&format!(
+                            "note: run {} of `{}`: {LEFT}",
+                            request.run, request.agent
+                        ));
+                    }
+                    session.finish_late().await
+                }
             };
-            run.map_err(|error| said_by(error, agent))
+            run.map_err(|error| by_function(error).unwrap_or_else(|error| said_by(error, agent)))
         })?;
         told(run, suite, agent, model, request, progress).map(Some)
     }

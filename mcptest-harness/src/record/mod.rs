@@ -8,7 +8,8 @@
 //! - `live`, with the feature `record`: the agent itself: real MCP servers, a real model;
 //! - `playing`, with the feature `session`: recorded runs played to an agent's own code;
 //! - `command` and `function`, with the feature `session`: an agent's own program or async function, whose model is
-//!   asked through an address of ours; `spending`: what that may cost.
+//!   asked through an address of ours; `spending`: what that may cost;
+//!   `unasked`: what is said of code that asked no model.
 //!
 //! How a run is written down and gets into a file is `mcptest-trace`'s business, when to record and
 //! what happens to the runs then the harness's; this module knows suites, and nothing of gates and
@@ -36,6 +37,8 @@ mod progress;
 mod request;
 #[cfg(feature = "session")]
 mod spending;
+#[cfg(feature = "session")]
+mod unasked;
 
 pub(crate) use mode::{Mode, RecordCommand, VARIABLE, asked, in_ci, rerun};
 

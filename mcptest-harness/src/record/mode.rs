@@ -100,6 +100,16 @@ pub(crate) enum Mode {
     All,
 }
 
+impl Mode {
+    /// The variable's value.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::All => "all",
+        }
+    }
+}
+
 /// What the environment asks for; `None` only judges.
 pub(crate) fn asked() -> Result<Option<Mode>, String> {
     let value = match std::env::var(VARIABLE) {

@@ -13,8 +13,9 @@ use mcptest_trace::record::environment::{secrets_by_name, usual_secrets, variabl
 use mcptest_trace::record::redact::Redactor;
 use serde_json::Value;
 
-use super::command::{Commands, command_of, folder, set_back};
-use super::function::Function;
+use super::command::{Commands, command_of, set_back, started_in};
+use super::function::{Function, Returned};
+use super::unasked::{by_program, elsewhere, without_address};
 use super::{LiveError, PlayRequest, PlayedRun, Plays, RunRequest};
 use crate::trace::parse_run;
 
@@ -32,7 +33,7 @@ impl Plays for Commands {
             }
             let session = session(request).await?;
             let words = command.command.iter().cloned();
-            let mut program = session.command(words, folder(command, suite));
+            let mut program = session.command(words, started_in(command, suite)?);
             program.time_limit = Some(limit(request));
             let ended = driver::run(&program)
                 .await
@@ -45,6 +46,14 @@ impl Plays for Commands {
             let redactor = redactor(request)?;
             Ok((session.finish_command(&ended, run, Some(&redactor)), ended))
         })?;
+        if played.requests == 0 {
+            let error = by_program(&ended, played.strangers, "timeout_s");
+            return Err(error.unwrap_or_else(|| {
+                let why = played.cassette.err();
+                let why = why.map_or(String::new(), |error| error.to_string());
+                LiveError::new(why + &elsewhere(played.strangers))
+            }));
+        }
         let said = ended.to_string();
         let how = said
             .split_once("; on standard error:")
@@ -63,34 +72,49 @@ impl Plays for Commands {
 
 impl Plays for Function {
     fn play(&self, request: &PlayRequest<'_>) -> Result<PlayedRun, LiveError> {
-        // A function may block its thread; the address is served by another.
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
+        // The address is served here, whatever the function does on its own thread.
+        let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| no_runtime(&error))?;
-        let (played, how) = runtime.block_on(async {
+        let (played, returned) = runtime.block_on(async {
             let session = session(request).await?;
-            let ran = self.call(AgentSession::played(&session));
-            let (exit, stopped, how) = match tokio::time::timeout(limit(request), ran).await {
-                Ok(Ok(())) => (0, None, None),
-                Ok(Err(error)) => (
-                    1,
-                    Some("error"),
-                    Some(format!("the agent's own function failed: {error}")),
-                ),
-                Err(_) => (
-                    124,
-                    Some("time_budget"),
-                    Some("the agent's own function took too long".to_owned()),
-                ),
+            let asked = AgentSession::played(&session);
+            let returned = self.call(asked, Some(limit(request))).await;
+            let (exit, stopped) = match &returned {
+                Returned::Well => (0, None),
+                Returned::Failed(_) => (1, Some("error")),
+                // As a program of Rust ends.
+                Returned::Panicked(_) => (101, Some("error")),
+                Returned::Late { .. } => (124, Some("time_budget")),
             };
             let redactor = redactor(request)?;
             Ok((
                 session.finish(exit, stopped, run_options(request), Some(&redactor)),
-                how,
+                returned,
             ))
         })?;
+        let how = returned.told();
+        if played.requests == 0 {
+            let unasked = match &played.cassette {
+                Err(error) => without_address(error, played.strangers),
+                Ok(_) => LiveError::new("the agent's own function called no model"),
+            };
+            return Err(match how {
+                None => unasked,
+                // What ended it is why it asked nothing.
+                Some(how) => {
+                    let problem = how + ", before it called a model" + &elsewhere(played.strangers);
+                    let help = unasked
+                        .help
+                        .filter(|_| matches!(returned, Returned::Late { .. }));
+                    LiveError {
+                        help,
+                        ..LiveError::new(problem)
+                    }
+                }
+            });
+        }
         made(request, played, how, Vec::new())
     }
 
@@ -163,34 +187,13 @@ fn redactor(request: &PlayRequest<'_>) -> Result<Redactor, LiveError> {
     Ok(redactor.with_shapes().with_named())
 }
 
-/// What the code did, with the run that it made. Code that asked nothing at the address was not played at all.
+/// What the code did, with the run that it made.
 fn made(
     request: &PlayRequest<'_>,
     played: Ran,
     ended: Option<String>,
     stderr: Vec<String>,
 ) -> Result<PlayedRun, LiveError> {
-    if played.requests == 0 {
-        let why = match &played.cassette {
-            Err(error) => error.to_string(),
-            Ok(_) => String::new(),
-        };
-        let is_late = played.report.exit_status == 124;
-        let mut problem = if is_late {
-            "the agent called no model within `timeout_s`, and was stopped".to_owned()
-        } else {
-            why
-        };
-        if played.strangers > 0 {
-            problem += "; requests used the port of the session, but another path: the client must use the whole address";
-        }
-        let mut error = LiveError::new(problem);
-        let shown: Vec<String> = ended.into_iter().chain(stderr).collect();
-        if !shown.is_empty() {
-            error = error.show(shown.join("\n"));
-        }
-        return Err(error);
-    }
     let run = match played.cassette {
         Ok(mut cassette) => {
             unmade::add(&mut cassette, request.cassette);

@@ -125,9 +125,14 @@ fn canonical_request(suite: &Suite, agent: &Agent, model: usize) -> String {
     });
     let command = agent.command.as_ref();
     let command = command.map(|own| {
-        json!({
+        let mut form = json!({
             "command": own.command, "before": own.before, "closing_is_stdout": own.closing_is_stdout,
-        })
+        });
+        // Requests that have none keep the bytes of their form.
+        if let Some(cwd) = &own.cwd {
+            form["cwd"] = cwd.value.as_str().into();
+        }
+        form
     });
     let RunRequest {
         agent,

@@ -167,6 +167,15 @@ impl Upstream {
         self.provider
     }
 
+    /// Where it is, for people: without a login and without a query.
+    pub(crate) fn shown(&self) -> String {
+        let base = self.base.split(['?', '#']).next().unwrap_or_default();
+        let (scheme, rest) = base.split_once("://").unwrap_or(("", base));
+        let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+        format!("{scheme}://{host}{path}")
+    }
+
     /// The address of a path and its query.
     #[must_use]
     pub fn url(&self, path: &str, query: Option<&str>) -> String {

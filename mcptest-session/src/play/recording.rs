@@ -16,6 +16,7 @@ use super::openings::Openings;
 use super::servers::{self, RecordedServer};
 use crate::exchange::{Part, Said};
 use crate::json::{list, named, text};
+use crate::own_tools;
 
 /// The first number of the version of the field `session` that is read here.
 const VERSION: &str = "1.";
@@ -119,7 +120,7 @@ impl Recording {
             recorded_at: named(cassette, "recorded_at"),
             names: ToolNames::of(&trace, tools.as_deref(), field),
             others: others(field),
-            own_tools: list(field, "tools").to_vec(),
+            own_tools: own_tools::of_recording(list(field, "tools"), &trace),
             closing: Closing::of(field, &trace),
             foreign_model: named(cassette, "model").filter(|_| field.is_null()),
             mcp: servers::of(field, &trace, tools.as_deref()),

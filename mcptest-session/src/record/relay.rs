@@ -34,6 +34,8 @@ pub struct Relay {
     began: Instant,
     log: Log,
     logins: Arc<Mutex<Vec<String>>>,
+    /// Why the last model call reached no provider, where it did not.
+    unreached: Arc<Mutex<Option<String>>>,
     keeper: Arc<Keeper>,
 }
 
@@ -60,6 +62,7 @@ impl Relay {
             began: Instant::now(),
             log: Log::default(),
             logins: Arc::default(),
+            unreached: Arc::default(),
             keeper: Arc::default(),
         })
     }
@@ -99,6 +102,17 @@ impl Relay {
         logins.clone()
     }
 
+    /// Why the last model call reached no provider, with the provider's address; nothing where it did.
+    pub(crate) fn unreached(&self) -> Option<String> {
+        let unreached = self.unreached.lock();
+        unreached.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_unreached(&self, why: Option<String>) {
+        let unreached = self.unreached.lock();
+        *unreached.unwrap_or_else(PoisonError::into_inner) = why;
+    }
+
     /// Whether it is known where a provider is.
     #[must_use]
     pub fn knows(&self, provider: &Provider) -> bool {
@@ -136,6 +150,7 @@ impl Relay {
         };
         let url = upstream.url(path, incoming.query.as_deref());
         let known = protocol::at(path).filter(|_| incoming.method == Method::POST);
+        let is_model_call = known.is_some();
         let observed = self.observed(&incoming, known.as_ref());
         let mut aside = None;
         if known.is_some() {
@@ -177,15 +192,26 @@ impl Relay {
         if !body.is_empty() {
             request = request.body(body);
         }
-        match request.send().await {
+        let sent = request.send().await;
+        if is_model_call && sent.is_ok() {
+            self.set_unreached(None);
+        }
+        match sent {
             Ok(answer) => ending.pass(answer, without_usage),
             Err(failure) => {
                 if let Some(aside) = ending.aside.take_if(|_| failure.is_connect()) {
                     aside.give_back();
                 }
                 let words = words_of(&failure.without_url());
-                let text = format!("`{}` cannot be reached: {words}", provider.name);
-                ending.end(Outcome::Lost(words), Vec::new(), false);
+                let address = upstream.shown();
+                let text = format!(
+                    "`{}` cannot be reached at {address}: {words}",
+                    provider.name
+                );
+                if is_model_call {
+                    self.set_unreached(Some(text.clone()));
+                }
+                ending.end(Outcome::Lost(text.clone()), Vec::new(), false);
                 error(&incoming.path, 502, &text)
             }
         }

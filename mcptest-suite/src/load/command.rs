@@ -8,7 +8,7 @@ use crate::model::AgentCommand;
 use crate::{Diagnostic, Spanned};
 
 /// What only means something beside `command:`.
-const BESIDE: [&str; 2] = ["closing", "before"];
+const BESIDE: [&str; 3] = ["closing", "before", "cwd"];
 
 /// The agent's own program, where there is one.
 pub(super) fn read(
@@ -31,17 +31,19 @@ pub(super) fn read(
     };
     check_servers(servers, problems);
     let command = program(node, problems);
-    let [closing, before] = beside;
+    let [closing, before, cwd] = beside;
     let closing_is_stdout = closing.and_then(|entry| {
         let words = [("stdout", true), ("model", false)];
         problems.choice(&entry.value, "closing", &words)
     });
     let before = before.and_then(|entry| program(&entry.value, problems));
+    let cwd = cwd.and_then(|entry| problems.path(&entry.value));
     Some(AgentCommand {
         command: command?,
         span: node.span,
         closing_is_stdout: closing_is_stdout.unwrap_or_default(),
         before,
+        cwd,
         folder: None,
     })
 }
@@ -99,13 +101,15 @@ mod tests {
 
     #[test]
     fn a_command_is_a_program_with_its_arguments() {
-        let suite =
-            agent("command: [python, agent.py, 7], closing: stdout, before: [sh, reset.sh]");
+        let suite = agent(
+            "command: [python, agent.py, 7], closing: stdout, before: [sh, reset.sh], cwd: ../work",
+        );
         let suite = suite.unwrap();
         let command = suite.agents[0].command.as_ref().unwrap();
         assert_eq!(command.command, ["python", "agent.py", "7"]);
         assert!(command.closing_is_stdout);
         assert_eq!(command.before.as_ref().unwrap()[1], "reset.sh");
+        assert_eq!(command.cwd.as_ref().unwrap().value, "../work");
         assert!(agent("runs: 1").unwrap().agents[0].command.is_none());
     }
 
@@ -122,6 +126,20 @@ mod tests {
                 "before: [sh, reset.sh]",
                 "`before` does nothing without `command`",
             ),
+            ("cwd: ../work", "`cwd` does nothing without `command`"),
+            (
+                "command: [a], cwd: /tmp/work",
+                "`/tmp/work` is not relative to the suite",
+            ),
+            (
+                "command: [a], cwd: 'C:\\work'",
+                "is not relative to the suite",
+            ),
+            (
+                "command: [a], cwd: '..\\work'",
+                "write `../work`: every system reads it",
+            ),
+            ("command: [a], cwd: ''", "is empty"),
             ("command: [a], closing: stdot", "did you mean `stdout`?"),
             (
                 "command: [a], servers: [desk 2, desk-2]",

@@ -56,15 +56,17 @@ pub struct Agent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AgentCommand {
-    /// The program and its arguments; never empty. It runs in the suite's folder, without a shell.
+    /// The program and its arguments; never empty. It runs without a shell.
     pub command: Vec<String>,
     /// Where it is written.
     pub span: Span,
     /// Whether what the program prints is what the user reads; else what the model said last.
     pub closing_is_stdout: bool,
-    /// The program that sets everything back before each run.
+    /// The program that sets everything back before each run; it runs in the suite's folder.
     pub before: Option<Vec<String>>,
-    /// Where it runs; the suite's folder where nothing stands.
+    /// Where it runs, from the suite's folder; the suite's folder where nothing stands.
+    pub cwd: Option<Spanned<String>>,
+    /// Where it runs, where a person names it beside the suites.
     pub folder: Option<PathBuf>,
 }
 
@@ -77,6 +79,7 @@ impl AgentCommand {
             span: Span::default(),
             closing_is_stdout: false,
             before: None,
+            cwd: None,
             folder: Some(folder.into()),
         }
     }

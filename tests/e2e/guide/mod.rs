@@ -210,6 +210,16 @@ const USED: &[(&str, &str, &str)] = &[
         "cargo-mcptest/tests/playback",
     ),
     (
+        "docs/playback.md",
+        "part of: mcptest-session/src/handle.rs",
+        "blocks",
+    ),
+    (
+        "docs/playback.md",
+        "part of: tests/agent_function.rs",
+        "blocks",
+    ),
+    (
         "docs/recording.md",
         "part of: examples/rust-agents/agents/tests/genai.rs",
         "blocks",

@@ -4,9 +4,11 @@
 //!
 //! - `session`: the runs of one agent;
 //! - `blank`: what must not get into them;
+//! - `own_code`: what only an agent's own code records;
 //! - `own_loop`: who answers where the built-in agent does not; an agent with `command:` is run by that.
 
 mod blank;
+mod own_code;
 mod own_loop;
 mod session;
 #[cfg(test)]
@@ -150,12 +152,12 @@ impl LiveRecording {
         });
     }
 
-    /// Records what is to be recorded; when nothing is, does nothing.
-    fn ensure(&self, subject: ToRecord<'_>) -> Result<(), Failure> {
+    /// Records what is to be recorded; when nothing is, does nothing. Whether all runs that are there now are new.
+    fn ensure(&self, subject: ToRecord<'_>) -> Result<bool, Failure> {
         let ToRecord { agent, place, .. } = subject;
         let wanted = subject.wanted();
         if self.mode == Mode::Missing && is_complete(agent, &wanted) {
-            return Ok(());
+            return Ok(false);
         }
         let stored = |error: StoreError| not_kept(agent, place, &error);
         let (layout, mut lock) = lock(agent, &wanted, place.command, &stored)?;
@@ -181,7 +183,7 @@ impl LiveRecording {
         };
         let recorded = match self.mode {
             Mode::Missing => session.missing(),
-            Mode::All if note.is_some() && note == done => return Ok(()),
+            Mode::All if note.is_some() && note == done => return Ok(false),
             Mode::All => session.all(),
         };
         let note = if recorded.is_ok() { done } else { failed };

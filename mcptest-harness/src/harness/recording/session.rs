@@ -6,13 +6,13 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::blank::{no_secret_in_the_suite, redacted, redactor};
-use super::{LiveRecording, ToRecord, failure, runs};
+use super::{LiveRecording, ToRecord, failure, own_code, runs};
 use crate::eval::Decisions;
 use mcptest_trace::record::redact::suspects;
 use mcptest_trace::record::store::{Store, StoreError, render};
 use mcptest_trace::record::{Recorder, say};
 
-use crate::record::{LiveError, Mode, Progress, RunRequest, request_fingerprint};
+use crate::record::{LiveError, Progress, RunRequest, request_fingerprint};
 use crate::render::{Diff, Failure};
 use crate::trace::{CassetteError, Origin, Run, parse_run};
 
@@ -29,8 +29,8 @@ pub(super) struct RecordingSession<'a> {
 }
 
 impl RecordingSession<'_> {
-    /// Adds the runs that are declared and not there.
-    pub(super) fn missing(&self) -> Result<(), Failure> {
+    /// Adds the runs that are declared and not there; whether all runs are new.
+    pub(super) fn missing(&self) -> Result<bool, Failure> {
         let declared = self.subject.agent.runs.value;
         let there = self.store.recorded().map_err(self.stored)?;
         if there >= declared {
@@ -38,7 +38,7 @@ impl RecordingSession<'_> {
             return self
                 .store
                 .finish_interrupted()
-                .map(drop)
+                .map(|_| false)
                 .map_err(self.stored);
         }
         self.store.prepare(declared).map_err(self.stored)?;
@@ -62,11 +62,12 @@ impl RecordingSession<'_> {
             self.store.discard_staged().map_err(self.stored)?;
         }
         progress.done(declared - there, &self.shown());
-        Ok(())
+        Ok(there == 0)
     }
 
-    /// Records all runs anew, and puts them in place of the old ones when the last one is there.
-    pub(super) fn all(&self) -> Result<(), Failure> {
+    /// Records all runs anew, and puts them in place of the old ones when the last one is there; whether all are of this
+    /// process.
+    pub(super) fn all(&self) -> Result<bool, Failure> {
         let agent = self.subject.agent;
         let declared = agent.runs.value;
         self.store.prepare(declared).map_err(self.stored)?;
@@ -106,7 +107,7 @@ impl RecordingSession<'_> {
         if let Some(run) = recorded.values().chain(earlier.values()).next() {
             self.compare_tools(before.as_ref(), run);
         }
-        Ok(())
+        Ok(earlier.is_empty())
     }
 
     /// The staged runs, by number, that are of what the suite asks now. Others are recorded again
@@ -133,6 +134,7 @@ impl RecordingSession<'_> {
         if let Some(why) = self.recording.refused.get() {
             return Err(failed(LiveError::new(format!("not recorded: {why}"))));
         }
+        own_code::keep(self.recording, agent, self.recorded_run().as_ref()).map_err(failed)?;
         let redactor = redactor(subject.suite, agent, subject.redact, None).map_err(failed)?;
         no_secret_in_the_suite(agent, subject.model, &redactor).map_err(failed)?;
         self.recording
@@ -206,10 +208,7 @@ impl RecordingSession<'_> {
             error.problem = format!("run {number} of {declared}: {}", error.problem);
         }
         if number > 1 {
-            let word = match self.recording.mode {
-                Mode::Missing => "missing",
-                Mode::All => "all",
-            };
+            let word = self.recording.mode.word();
             let kept =
                 format!("the finished runs are kept; MCPTEST_RECORD={word} continues after them");
             error.note = Some(match error.note {
