@@ -27,7 +27,8 @@ pub(super) fn keep(
         } else {
             LiveError::new(WITHOUT_CODE).help(GIVE_CODE)
         };
-        return Err(error.at(gate.span));
+        let at = Some(gate.span);
+        return Err(LiveError { at, ..error });
     }
     if there.is_some_and(|run| run.get("session").is_some()) {
         let problem = format!(
