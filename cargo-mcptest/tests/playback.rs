@@ -33,6 +33,17 @@ fn agent() {
     } else {
         "You are a refund clerk."
     };
+    // What is another value in every run.
+    let changes = change("values that change");
+    let now = std::time::SystemTime::UNIX_EPOCH
+        .elapsed()
+        .unwrap()
+        .subsec_nanos();
+    let system = if changes {
+        format!("{system} It is 10:15:{:02}.{now:09}.", now % 60)
+    } else {
+        system.to_owned()
+    };
     let mut messages = vec![
         json!({ "role": "system", "content": system }),
         json!({ "role": "user", "content": std::env::var("MCPTEST_PROMPT").unwrap() }),
@@ -72,7 +83,11 @@ fn agent() {
             Some(order) if change("another field") => {
                 json!({ "id": order, "status": "delivered" }).to_string()
             }
+            Some(8) if changes => format!("Error: there is no order 8 (request {now})"),
             Some(8) => "Error: there is no order 8".to_owned(),
+            Some(order) if changes => {
+                json!({ "order": order, "status": "delivered", "found": { "by": format!("RQ-{now:09}"), "at": now } }).to_string()
+            }
             // Another order of keys is the same value.
             Some(order) if change("another order of keys") => {
                 format!("{{\"status\":\"delivered\", \"order\":{order}}}")
@@ -143,6 +158,13 @@ fn recorded(playback: &str) -> Folder {
 
 /// The same of code that is changed already when it is recorded, and of another suite.
 fn recorded_as(playback: &str, change: &str, suited: fn(String) -> String) -> Folder {
+    let (folder, said) = recording(playback, change, suited);
+    said.exits(0);
+    folder
+}
+
+/// The same, with what the command says.
+fn recording(playback: &str, change: &str, suited: fn(String) -> String) -> (Folder, Finished) {
     let call = |order: u32| json!({ "name": "get_order", "args": { "order": order } });
     let asks =
         |calls: Value| json!({ "calls": calls, "usage": { "prompt": 100, "completion": 10 } });
@@ -155,8 +177,8 @@ fn recorded_as(playback: &str, change: &str, suited: fn(String) -> String) -> Fo
     let folder = Folder::new().with("suites/refunds.yml", suited(suite(playback)));
     let mut record = mcptest(&folder, change, &["record"]);
     record.env("OPENAI_BASE_URL", format!("{}/v1", model.url()));
-    run(&mut record).exits(0);
-    folder
+    let said = run(&mut record);
+    (folder, said)
 }
 
 fn mcptest(folder: &Folder, change: &str, arguments: &[&str]) -> Command {
@@ -259,6 +281,56 @@ fn what_is_ignored_stays_green_and_the_rest_does_not() {
     plays(&folder, "a tool removed").exits(101);
     let folder = recorded("{ ignore_paths: ['tool_results[*].status'] }");
     plays(&folder, "an argument changed").exits(101);
+}
+
+/// After recording, what differs changed by itself. The options that the message proposes make it green, and hide no word.
+#[test]
+fn values_that_change_by_themselves_are_told_with_the_options_that_leave_them_out() {
+    const CHANGES: &str = "values that change";
+    let (folder, said) = recording("{}", CHANGES, |suite| suite);
+    let said = said.exits(1);
+    for told in [
+        "  the recording is of a moment ago, so these values change by themselves:\n",
+        "  - `system_prompt`: `10:15:",
+        "  - `tool_results[*].found.at`: `",
+        "  - `tool_results[*].found.by`: `RQ-",
+        "ignore_paths: ['tool_results[*].found.at', 'tool_results[*].found.by'] }\n",
+    ] {
+        assert!(said.stdout.contains(told), "{told}\n{said}");
+    }
+    assert!(
+        !said.stdout.contains("if you did not want this change"),
+        "{said}"
+    );
+    let (_, options) = said
+        .stdout
+        .split_once("comparison, write: playback: ")
+        .unwrap();
+    let options = options.lines().next().unwrap();
+    folder.write("suites/refunds.yml", suite(options));
+    plays(&folder, CHANGES).exits(0);
+    for (change, told) in [
+        ("another system prompt", "the system prompt differs"),
+        ("an argument changed", "the result of `get_order` differs"),
+        ("an error swallowed", "the result of `get_order` differs"),
+    ] {
+        let red = plays(&folder, &format!("{CHANGES}, {change}")).exits(101);
+        assert!(red.stdout.contains(told), "{change}\n{red}");
+    }
+    // Later, nobody knows whether the code was changed: a time is named, and both ways out.
+    folder.write("suites/refunds.yml", suite("{}"));
+    let later = plays(&folder, CHANGES).exits(101);
+    for told in [
+        "  these values look new in every run:\n",
+        "  - `system_prompt`: `10:15:",
+        "if you did not want this change, correct the code",
+    ] {
+        assert!(later.stdout.contains(told), "{told}\n{later}");
+    }
+    let folder = recorded("{}");
+    let red = plays(&folder, "another system prompt").exits(101);
+    let told = "\n  new in every run (a date, an id)? `playback: { mask: ['…'] }`, or `ignore_paths: ['tool_results[*].…']` for a value of a result\n";
+    assert!(red.stdout.contains(told), "{red}");
 }
 
 #[test]

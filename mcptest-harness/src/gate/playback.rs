@@ -1,5 +1,6 @@
 //! The `playback` gate: does the agent's own code, run against a recording, still do what was recorded?
 
+mod changing;
 mod options;
 mod told;
 mod turned;
@@ -8,6 +9,7 @@ use std::{iter, ptr};
 
 use mcptest_suite::escape_line;
 
+use self::changing::{Changing, is_of_values};
 use self::told::{common, differences, listed};
 use self::turned::turned;
 use super::table::GateEntry;
@@ -18,6 +20,9 @@ use crate::render::Evidence;
 use crate::text::truncate_lines;
 use crate::trace::Run;
 
+/// What to do about a value that no change of the code changed.
+const NEW_IN_EVERY_RUN: &str = "new in every run (a date, an id)? `playback: { mask: ['…'] }`, or `ignore_paths: ['tool_results[*].…']` for a value of a result";
+
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<PlaybackOptions>();
 
 /// Runs an agent's own code against its recordings.
@@ -27,6 +32,9 @@ pub(crate) trait Player {
 
     /// The command that records the agent anew.
     fn command(&self) -> String;
+
+    /// Whether the recordings are of this moment, so that the code is the one that was recorded.
+    fn is_new(&self) -> bool;
 }
 
 /// Why a run was not played.
@@ -141,11 +149,39 @@ impl EachRun for PlaybackOptions {
             .player
             .filter(|_| broken.iter().any(|(_, report)| !report.passed()))
         {
-            evidence.push(Evidence::Text(format!(
-                "if you did not want this change, correct the code; if you wanted it, record the runs again: MCPTEST_RECORD=all {}",
-                player.command()
-            )));
+            evidence.extend(remedies(self, player, broken));
         }
         evidence
     }
+}
+
+/// What to do about what differs.
+fn remedies(
+    options: &PlaybackOptions,
+    player: &dyn Player,
+    broken: &[(usize, &PlaybackReport)],
+) -> Vec<Evidence> {
+    let differing = || {
+        let reports = broken.iter();
+        reports.flat_map(|(_, report)| report.divergences.iter().chain(&report.unasked))
+    };
+    let is_new = player.is_new();
+    let changing = Changing::of(differing(), is_new);
+    let mut evidence = Vec::new();
+    if let Some(changing) = &changing {
+        let lines = changing.told(options, is_new);
+        evidence.push(Evidence::Text(truncate_lines(&lines)));
+    }
+    // Nobody changed the code that was recorded a moment ago.
+    if !(is_new && changing.as_ref().is_some_and(|it| it.is_all)) {
+        let mut lines = vec![format!(
+            "if you did not want this change, correct the code; if you wanted it, record the runs again: MCPTEST_RECORD=all {}",
+            player.command()
+        )];
+        if changing.is_none() && differing().any(is_of_values) {
+            lines.push(NEW_IN_EVERY_RUN.to_owned());
+        }
+        evidence.push(Evidence::Text(lines.join("\n")));
+    }
+    evidence
 }

@@ -193,6 +193,11 @@ impl LoadedSuite {
         self.ready[&subject].get().is_some_and(Result::is_err)
     }
 
+    /// Whether all runs of an agent were recorded by this process.
+    pub(crate) fn is_new(&self, subject: Subject) -> bool {
+        matches!(self.ready[&subject].get(), Some(Ok(true)))
+    }
+
     /// The same suite with the runs of one agent alone: they are let go with the last that holds them.
     pub(crate) fn of_agent(&self, subject: Subject) -> Self {
         let runs = self.recorded.get(&subject).cloned();

@@ -1,5 +1,6 @@
 //! Recorded runs played to the agent's own code: all runs of an agent at once, each once.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
@@ -8,6 +9,7 @@ use mcptest_suite::{Diagnostic, Span, Subject};
 
 use super::agent_runs::AgentRuns;
 use super::loaded::LoadedSuite;
+use super::verdicts::panic_text;
 use crate::eval::PlaybackOptions;
 use crate::gate::{Player, Unplayable};
 use crate::record::{Live, LiveError, PlayRequest, PlayedRun};
@@ -150,7 +152,15 @@ impl<'a> AgentPlayer<'a> {
                     loop {
                         let place = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                         let Some(slot) = slots.get(place) else { return };
-                        _ = slot.set(self.play(place, options));
+                        // What panics here is one run's.
+                        let played = catch_unwind(AssertUnwindSafe(|| self.play(place, options)));
+                        let panicked = |panic: Box<dyn std::any::Any + Send>| {
+                            let text = panic_text(&*panic).unwrap_or_default();
+                            Err(unplayable(
+                                LiveError::new("playing the run panicked").show(text),
+                            ))
+                        };
+                        _ = slot.set(played.unwrap_or_else(panicked));
                     }
                 });
             }
@@ -197,6 +207,10 @@ impl Player for AgentPlayer<'_> {
 
     fn command(&self) -> String {
         self.suite.command(self.subject)
+    }
+
+    fn is_new(&self) -> bool {
+        self.suite.is_new(self.subject)
     }
 }
 

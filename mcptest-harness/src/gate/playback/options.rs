@@ -147,7 +147,7 @@ const UNLIKE: [&str; 6] = [
 ];
 
 /// Whether masks leave nothing to compare of most texts.
-fn hides_all(masks: &[Regex]) -> bool {
+pub(super) fn hides_all(masks: &[Regex]) -> bool {
     let rest = UNLIKE.map(|text| {
         let masked = masks.iter().fold(text.to_owned(), |text, mask| {
             mask.replace_all(&text, "\u{0}").into_owned()
