@@ -1,6 +1,7 @@
 //! What a request says otherwise than the recorded one.
 
 mod heard;
+mod past;
 mod results;
 mod tools;
 mod turns;
@@ -55,29 +56,12 @@ impl Comparison<'_> {
             self.user_turns(&mut found);
             self.assistant_turns(&mut found);
             self.results(&mut found);
-            self.other_past(&mut found);
+            self.past(&mut found);
         }
         self.model(&mut found);
         self.parameters(&mut found);
         found.retain(|it| !self.options.compared.ignore.contains(&it.kind));
         found
-    }
-
-    /// Of a talk whose past the agent had changed only a digest is known. What is blanked or ignored is in it too, and so
-    /// is how another format names things.
-    fn other_past(&self, found: &mut Vec<Divergence>) {
-        let compared = &self.options.compared;
-        let is_whole = self.options.masks.is_empty()
-            && compared.ignore_paths.is_empty()
-            && compared.ignore.is_empty()
-            && self.same_format();
-        if self.reading.is_other_past && is_whole && found.is_empty() {
-            let message = "the earlier messages differ from the recorded ones; the recorded agent had changed its own history, so \
-                           the exact difference is not known"
-                .to_owned();
-            let path = format!("assistant_turns[past_{}]", self.answer);
-            found.push(self.found(DivergenceKind::AssistantTurns, path, message));
-        }
     }
 
     fn own(&self) -> &Conversation {

@@ -1,6 +1,7 @@
 //! Conversations of a recorded run: the answers of the model, and what their requests said.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::{Map, Value};
@@ -9,6 +10,7 @@ use super::examples::Example;
 use super::offered::{OfferedTool, ToolName};
 use super::spoken::Spoken;
 use crate::exchange::Said;
+use crate::record::{Told, told_last};
 
 /// A conversation of a recorded run.
 #[derive(Debug, Clone, Default)]
@@ -42,6 +44,17 @@ pub(super) struct CallPlace {
 }
 
 impl Conversation {
+    /// Whether the agent had changed the past of a request.
+    pub(super) fn has_changed(&self) -> bool {
+        self.moves.iter().any(|one| one.past.is_some())
+    }
+
+    /// After which answer a text goes on that tells the past.
+    pub(super) fn told_in(&self, text: &str) -> Option<usize> {
+        let answers = self.moves.iter().map(|one| one.said.parts.as_slice());
+        told_last(answers, text)
+    }
+
     /// A difference at an answer.
     pub(super) fn divergence(
         &self,
@@ -83,8 +96,10 @@ pub(super) struct Answer {
     pub(super) protocol: Option<String>,
     /// The digest of the talk of its request, where the agent had changed the past.
     pub(super) past: Option<String>,
-    /// The digest of what that talk says, where the recording has it.
+    /// The digest of what that talk says, where an older recording has it.
     pub(super) talk: Option<String>,
+    /// What that talk says, where the recording has it.
+    pub(super) told: Option<Vec<Arc<Told>>>,
     /// Why the answer is not whole.
     pub(super) broken: Option<String>,
     /// The question was answered more than once: which such question it is, and which of its answers.

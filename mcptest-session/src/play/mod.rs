@@ -1,6 +1,7 @@
 //! Mode `play`: the agent's own code runs, and its model is a recording.
 //!
 //! - `recording`, `conversation`, `index`, `kept`, `offered`: what a cassette holds for playing, whoever wrote it;
+//! - `joined`: what older recordings hold apart;
 //! - `moves`: the model calls of a trace, one answer each;
 //! - `place`: which answer a request asks for; `openings`, `alike`, `turn_sign`: its conversation;
 //! - `talk`, `turns`, `spoken`, `examples`: the turns of the model in a request, beside those that it took;
@@ -23,6 +24,7 @@ mod conversation;
 mod examples;
 mod held;
 mod index;
+mod joined;
 mod kept;
 mod keys;
 mod moves;

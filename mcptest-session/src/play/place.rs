@@ -2,10 +2,13 @@
 
 use std::collections::HashMap;
 
+use serde_json::Value;
+
+use super::conversation::Conversation;
 use super::recording::Recording;
 use super::turns::asked_turns;
 use crate::exchange::{Asked, Item, Part};
-use crate::record::{held_talk, talk_digest};
+use crate::record::{held_talk, scratchpad_goes_on, since, talk_digest, told};
 
 /// Where a request stands in a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,25 +63,59 @@ pub(super) fn of(
         Some(place.conversation)
     };
     let only = (is_first && recording.conversations.len() == 1).then_some(0);
-    let begun = conversation(recording, asked);
+    let begun = scratchpad(recording, asked).or_else(|| conversation(recording, asked));
     let Some(conversation) = begun.or_else(by_calls).or(only) else {
         return Place::Unknown;
     };
-    let examples = recording.conversations[conversation].examples;
-    let moves = &recording.conversations[conversation].moves;
-    let changed = moves.iter().any(|one| one.past.is_some());
+    let own = &recording.conversations[conversation];
+    let changed = own.has_changed();
     let digest = changed.then(|| talk_digest(&asked.items));
-    let by_past = moves
+    let by_past = own
+        .moves
         .iter()
         .position(|one| one.past.is_some() && one.past == digest);
+    // A past that the code wrote itself has fewer answers than the model gave.
+    let by_words = || Some(own.told_in(&words(own, &asked.items)).filter(|_| changed)? + 1);
+    let by_count = groups(&asked.items).saturating_sub(own.examples);
     let answer = by_past
         .or_else(|| last_known(recording, conversation, asked))
-        .unwrap_or_else(|| groups(&asked.items).saturating_sub(examples));
+        .unwrap_or_else(|| by_words().map_or(by_count, |answer| answer.max(by_count)));
     Place::At {
         conversation,
         answer,
         is_new: false,
     }
+}
+
+/// The conversation whose past a message of the user tells, although the request begins otherwise: that of which it
+/// tells most.
+fn scratchpad(recording: &Recording, asked: &Asked) -> Option<usize> {
+    let Some(Item::User(text)) = asked.items.last() else {
+        return None;
+    };
+    let all = recording.conversations.iter().enumerate();
+    let told = all.filter_map(|(number, own)| {
+        let first = own.moves.first()?;
+        let is_same = own.has_changed() && first.system.as_ref() == Some(&asked.system);
+        let opening = own.opening.as_deref().filter(|_| is_same)?;
+        let prompts = [recording.prompt.clone()];
+        let is_next = scratchpad_goes_on(opening, text, &first.said.parts, &prompts);
+        let told = own.told_in(since(opening, text)).filter(|_| is_next)?;
+        Some((told, std::cmp::Reverse(number)))
+    });
+    told.max().map(|(_, number)| number.0)
+}
+
+/// The words of a talk after the opening of its conversation.
+fn words(own: &Conversation, items: &[Item]) -> String {
+    let opening = own.opening.as_deref().unwrap_or_default();
+    let told = told(items).into_iter();
+    let texts = told.map(|one| match one.value {
+        Value::String(text) if one.role == "user" => since(opening, &text).to_owned(),
+        Value::String(text) => text,
+        other => other.to_string(),
+    });
+    texts.collect::<Vec<_>>().join("\n")
 }
 
 /// The conversation that begins as a request does.

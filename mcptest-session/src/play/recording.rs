@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
+use std::sync::Arc;
 
 use mcptest_trace::trace::{SCHEMA_VERSION, Trace};
 use serde_json::{Map, Value};
@@ -9,6 +10,7 @@ use serde_json::{Map, Value};
 use super::closing::Closing;
 use super::conversation::{Answer, CallPlace, Conversation, Role};
 use super::examples::began;
+use super::joined;
 use super::kept::{Other, RecordedCall, calls, others, parts, said, shape, taken, tokens};
 use super::moves::{self, Shape};
 use super::offered::{OfferedTool, ToolName, ToolNames, offered, tool_names};
@@ -17,6 +19,7 @@ use super::servers::{self, RecordedServer};
 use crate::exchange::{Part, Said};
 use crate::json::{list, named, text};
 use crate::own_tools;
+use crate::record::{Told, read_told};
 
 /// The first number of the version of the field `session` that is read here.
 const VERSION: &str = "1.";
@@ -59,6 +62,8 @@ pub struct Recording {
     says_more: bool,
     /// When the run was recorded.
     recorded_at: Option<String>,
+    /// What the user asked.
+    pub(super) prompt: String,
 }
 
 /// Why a cassette cannot be played.
@@ -118,6 +123,7 @@ impl Recording {
             says_more,
             calls: calls(&trace),
             recorded_at: named(cassette, "recorded_at"),
+            prompt: named(cassette, "user_prompt").unwrap_or_default(),
             names: ToolNames::of(&trace, tools.as_deref(), field),
             others: others(field),
             own_tools: own_tools::of_recording(list(field, "tools"), &trace),
@@ -142,6 +148,7 @@ impl Recording {
                 _ => {}
             }
         }
+        joined::join(&mut recording.conversations, &recording.prompt);
         recording.answers = recording
             .conversations
             .iter()
@@ -196,11 +203,12 @@ impl Recording {
         let model = named(cassette, "model");
         let system = cassette.get("system_prompt").and_then(Value::as_str);
         // Only a session knows that there was none, or a recorder that writes it down as empty.
-        let mut told = Told {
+        let mut beside = Beside {
             system: (own.is_some() || system.is_some())
                 .then(|| system.filter(|text| !text.is_empty()).map(str::to_owned)),
             tools: tools.as_deref().map(tool_names),
             parameters: own.map(|_| Map::new()),
+            past: Vec::new(),
             recording: self,
         };
         let steps = &trace.conversation.steps;
@@ -210,7 +218,7 @@ impl Recording {
             let tokens = steps.get(place).and_then(tokens);
             let mut said = said(answer, one.parts, tokens);
             said.model = said.model.or_else(|| model.clone());
-            let mut own = told.answer(answer, said);
+            let mut own = beside.answer(answer, said);
             own.calls = one.calls;
             own.heard = one.heard;
             written.push(own);
@@ -241,13 +249,14 @@ impl Recording {
         let mut calls = calls.iter().copied();
         let tools = other.get("tools").filter(|tools| tools.is_array());
         let tools = tools.map(|tools| self.names.of_wire(offered(tools)));
-        let mut told = Told {
+        let mut beside = Beside {
             system: Some(named(other, "system_prompt")),
             tools: match role {
                 Role::Side => Some(BTreeSet::new()),
                 _ => tools.as_deref().map(tool_names),
             },
             parameters: Some(Map::new()),
+            past: Vec::new(),
             recording: self,
         };
         let opening = named(other, "opening");
@@ -255,7 +264,7 @@ impl Recording {
         for (place, answer) in list(other, "answers").iter().enumerate() {
             let parts = parts(answer).unwrap_or_default();
             let made = parts.iter().filter(|part| matches!(part, Part::Call(_)));
-            let mut own = told.answer(answer, said(answer, parts.clone(), taken(answer)));
+            let mut own = beside.answer(answer, said(answer, parts.clone(), taken(answer)));
             own.calls = calls.by_ref().take(made.count()).collect();
             let heard = answer.get("heard").cloned();
             let heard = heard.and_then(|heard| serde_json::from_value(heard).ok());
@@ -290,14 +299,23 @@ fn equal(answer: &Value) -> Option<(usize, usize)> {
 }
 
 /// What requests say besides their talk, from one answer to the next.
-struct Told<'r> {
+struct Beside<'r> {
     system: Option<Option<String>>,
     tools: Option<BTreeSet<ToolName>>,
     parameters: Option<Map<String, Value>>,
+    /// What the last request said whose past the agent had changed.
+    past: Vec<Arc<Told>>,
     recording: &'r Recording,
 }
 
-impl Told<'_> {
+impl Beside<'_> {
+    /// What a request said whose past the agent had changed.
+    fn past(&mut self, answer: &Value) -> Option<Vec<Arc<Told>>> {
+        let told = read_told(&self.past, answer.get("told")?)?;
+        self.past.clone_from(&told);
+        Some(told)
+    }
+
     fn answer(&mut self, answer: &Value, said: Said) -> Answer {
         if let Some(system) = answer.get("system_prompt") {
             self.system = Some(system.as_str().map(str::to_owned));
@@ -318,6 +336,7 @@ impl Told<'_> {
             protocol: named(answer, "protocol"),
             past: named(answer, "past"),
             talk: named(answer, "talk"),
+            told: self.past(answer),
             broken: named(answer, "broken"),
             equal: equal(answer),
             ..Answer::default()

@@ -8,7 +8,7 @@ use super::recording::Recording;
 use super::spoken::{Spoken, matched};
 use super::turns::{Expected, Known, KnownCall, Turn, answers, examples, places, turns};
 use crate::exchange::Item;
-use crate::record::{digest_by_value, talk_digest};
+use crate::record::talk_digest;
 
 /// A turn of a request beside the known one.
 #[derive(Debug)]
@@ -39,8 +39,8 @@ pub(super) struct Reading {
     pub(super) results: Vec<(usize, Of)>,
     /// The agent had changed the past, and this is the recorded talk to the letter.
     pub(super) is_same: bool,
-    /// The agent had changed the past, and what the talk says now is something else.
-    pub(super) is_other_past: bool,
+    /// The agent had changed the past, and the talk is not the recorded one to the letter.
+    pub(super) is_past: bool,
     /// What stands before this item is not known: the agent had changed it.
     known_from: usize,
     /// From which item on it is known what the user said, and after which answer that is.
@@ -76,9 +76,7 @@ impl Reading {
                 reading.told = past..answer;
                 reading.is_same =
                     answer == past && own.moves[past].past == Some(talk_digest(items));
-                let talk = own.moves[past].talk.as_ref().filter(|_| answer == past);
-                reading.is_other_past =
-                    !reading.is_same && talk.is_some_and(|talk| *talk != digest_by_value(items));
+                reading.is_past = answer == past && !reading.is_same;
                 (from, expected)
             }
             None if is_new => {

@@ -7,6 +7,7 @@ mod closings;
 mod equal;
 mod kept;
 mod known;
+mod pasts;
 mod requests;
 mod turns;
 mod went_by;

@@ -53,6 +53,8 @@ pub(super) enum Changed {
     Past,
     /// The last answer alone: the client leaves it out, and asks for another.
     LastAnswer,
+    /// Nothing: the request begins anew, and a message of the user tells the past.
+    Anew,
 }
 
 /// Model calls that belong together, in order.

@@ -4,10 +4,12 @@
 use std::borrow::Borrow;
 
 use mcptest_trace::trace::canonical_json;
+#[cfg(feature = "play")]
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::exchange::{Item, Part};
+#[cfg(feature = "play")]
 use crate::lossless::exact;
 use crate::protocol::blob;
 
@@ -91,6 +93,7 @@ pub(crate) fn digest(items: &[impl Borrow<Item>]) -> String {
 }
 
 /// The same for talks that say the same: a result that is JSON as text is its value.
+#[cfg(feature = "play")]
 pub(crate) fn digest_by_value(items: &[impl Borrow<Item>]) -> String {
     let mut all = of(items);
     for one in &mut all {

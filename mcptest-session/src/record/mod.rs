@@ -4,6 +4,7 @@
 //! - `observed`: what went by, decoded; `question`: a request as it is kept; `items`: its talk;
 //! - `conversation`: which requests belong together; `placing` finds that, `equal` the questions that were asked often,
 //!   both in `talks`;
+//! - `told`: what a past says, message by message, where the agent wrote it itself; `scratchpad`: one that is a text;
 //! - `limits`: what a run may take;
 //! - `run`: conversations become a cassette; `mcp_calls`, `mcp_field`: with what went by at MCP servers.
 
@@ -36,10 +37,12 @@ mod redacting;
 #[cfg(feature = "record")]
 mod relay;
 mod run;
+mod scratchpad;
 mod session_field;
 mod talks;
 #[cfg(test)]
 mod tests;
+mod told;
 #[cfg(feature = "record")]
 mod usage;
 mod writing;
@@ -70,5 +73,9 @@ pub use relay::Relay;
 #[cfg(feature = "record")]
 pub(crate) use relay::words_of;
 pub use run::{RecordedRun, RunError};
+#[cfg(feature = "play")]
+pub(crate) use scratchpad::{goes_on as scratchpad_goes_on, since, told_last, without_label};
+#[cfg(feature = "play")]
+pub(crate) use told::{Told, read as read_told, told};
 #[cfg(feature = "play")]
 pub(crate) use writing::split_name;

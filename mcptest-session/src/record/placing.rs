@@ -1,7 +1,7 @@
 //! Puts model calls, one after the other, into the conversations that they go on with. A call looks at the conversations
 //! that say the same as its request, and not at all others.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use super::beginnings::Beginnings;
@@ -10,18 +10,23 @@ use super::equal;
 use super::essence;
 use super::fragments::{Fragments, LONG};
 use super::observed::Observed;
+use super::question::Question;
+use super::scratchpad;
 use super::talks::{Talk, Talks, Thing, is_answer};
-use crate::exchange::Part;
+use crate::exchange::{Item, Part};
 
 /// The system prompt of a request.
 type System = Option<Arc<str>>;
 
-/// Sorts what went by.
-pub(super) fn sorted(observed: &[Observed]) -> Calls {
+/// So many conversations of a system prompt are looked at for one that begins anew with each request: the last ones.
+const MOST_RECENT: usize = 64;
+
+/// Sorts what went by. `prompts`: what the user is known to ask.
+pub(super) fn sorted(observed: &[Observed], prompts: &[String]) -> Calls {
     let mut talks = Talks::default();
     let (mut calls, mut made) = made(observed, &mut talks);
     equal::mark(&mut made, &mut talks);
-    let mut placing = Placing::default();
+    let mut placing = Placing::new(prompts);
     for call in made {
         placing.place(call, &mut talks);
     }
@@ -32,6 +37,8 @@ pub(super) fn sorted(observed: &[Observed]) -> Calls {
 /// The conversations so far, and what finds them.
 #[derive(Debug, Default)]
 pub(super) struct Placing {
+    /// What the user is known to ask.
+    prompts: Vec<String>,
     conversations: Vec<Conversation>,
     open: Vec<Open>,
     /// The talk of each conversation after its last answer.
@@ -42,6 +49,8 @@ pub(super) struct Placing {
     by_opening: HashMap<System, HashMap<String, usize>>,
     /// Long texts that the model said, each with the conversations in which it did.
     said: Fragments,
+    /// The conversations with a system prompt, the last one that was asked first.
+    recent: HashMap<System, VecDeque<usize>>,
 }
 
 /// What is known of a conversation besides its calls.
@@ -54,12 +63,23 @@ struct Open {
 }
 
 impl Placing {
+    pub(super) fn new(prompts: &[String]) -> Self {
+        Self {
+            prompts: prompts.to_vec(),
+            ..Self::default()
+        }
+    }
+
     /// Puts a call into the conversation that it goes on with, or begins one.
     pub(super) fn place(&mut self, mut call: ModelCall, talks: &mut Talks) {
         let place = if call.forks {
             None
         } else if let Some((index, length)) = self.after.longest(call.talk, talks) {
             call.known = items_of(&call, length);
+            Some(index)
+        } else if let Some(index) = self.anew(&call) {
+            call.changed = Some(Changed::Anew);
+            call.known = call.asked.items.len();
             Some(index)
         } else {
             let changed = self.changed(&call, talks);
@@ -105,6 +125,10 @@ impl Placing {
             }
         }
         let system = call.asked.system.clone();
+        let recent = self.recent.entry(system.clone()).or_default();
+        recent.retain(|other| *other != index);
+        recent.push_front(index);
+        recent.truncate(MOST_RECENT);
         self.conversations[index].calls.push(call);
         if self.open[index].systems.insert(system.clone())
             && let Some(opening) = self.conversations[index].opening()
@@ -135,6 +159,27 @@ impl Placing {
         }
     }
 
+    /// The conversation with which a call goes on although its request begins anew: the same but for the last message, which
+    /// tells the past.
+    fn anew(&self, call: &ModelCall) -> Option<usize> {
+        let (own, before) = last_message(&call.asked)?;
+        let recent = self.recent.get(&call.asked.system)?.iter().copied();
+        let mut fitting = recent.filter(|index| {
+            let Some(last) = self.conversations[*index].calls.last() else {
+                return false;
+            };
+            let is_same = last.asked.system == call.asked.system
+                && last.asked.tools == call.asked.tools
+                && last.asked.model == call.asked.model;
+            is_same
+                && last_message(&last.asked).is_some_and(|(text, others)| {
+                    others == before
+                        && scratchpad::goes_on(text, own, &last.said.parts, &self.prompts)
+                })
+        });
+        fitting.next()
+    }
+
     /// The last conversation with which a call goes on and whose past was changed.
     fn changed(&self, call: &ModelCall, talks: &Talks) -> Option<usize> {
         let asked = &call.asked;
@@ -157,6 +202,15 @@ impl Placing {
         });
         let all = shares_calls.chain(same_opening).chain(has_summary);
         all.max()
+    }
+}
+
+/// The last message of a request, if it is the user's, and what stands before it.
+fn last_message(asked: &Question) -> Option<(&str, &[Arc<Item>])> {
+    let (last, before) = asked.items.split_last()?;
+    match &**last {
+        Item::User(text) => Some((text, before)),
+        _ => None,
     }
 }
 

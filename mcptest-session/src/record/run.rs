@@ -15,7 +15,7 @@ use super::observed::Observed;
 use super::options::{Role, RunOptions, most_tokens};
 use super::placing::sorted;
 use super::session_field;
-use super::writing::Writing;
+use super::writing::{ToldAsMessages, Writing};
 use crate::exchange::{Item, Part, Stop};
 use crate::lossless::Change;
 use crate::mcp::NameIndex;
@@ -86,7 +86,7 @@ impl RecordedRun {
     ///
     /// No model was asked, none answered, or an answer cannot be read.
     pub fn of(observed: &[Observed], options: &RunOptions) -> Result<Self, RunError> {
-        let calls = sorted(observed);
+        let calls = sorted(observed, &options.turns);
         if !calls.unreadable.is_empty() {
             return Err(RunError::Unreadable(calls.unreadable));
         }
@@ -171,12 +171,13 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
     };
     let roles: Vec<Role> = conversations.iter().enumerate().map(role).collect();
     let own = &conversations[main];
-    let mut notes = notes_of(own, options);
     let mcp = McpCalls::of(conversations, &roles, &options.mcp);
     let known = NameIndex::of(&options.mcp);
     let mut writing = Writing::new(options, &known, &mcp);
     writing.write(conversations, &roles);
     let told = writing.told();
+    let messages = writing.take_messages();
+    let mut notes = notes_of(own, options, &messages);
     notes.extend(mcp_field::notes(&options.mcp, &mcp, &told));
     notes.extend(read_otherwise(observed, &writing.changes()));
     let others = conversations.iter().enumerate();
@@ -220,7 +221,8 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
             cassette[key] = value;
         }
     }
-    cassette["session"] = session_field::of(calls, &roles, observed, &notes, &unknown);
+    cassette["session"] =
+        session_field::of(calls, &roles, observed, &notes, &unknown, &messages.calls);
     let printed = options.closing.as_deref().unwrap_or_default();
     if closing.is_some() {
         // No answer of the model says it.
@@ -243,7 +245,7 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
 }
 
 /// What must be known of the main conversation to read its run.
-fn notes_of(own: &Conversation, options: &RunOptions) -> Vec<String> {
+fn notes_of(own: &Conversation, options: &RunOptions, messages: &ToldAsMessages) -> Vec<String> {
     let mut notes = Vec::new();
     let prompt = options.turns.first().map(|text| text.trim());
     if prompt.is_some_and(|prompt| !prompt.is_empty() && !opening_holds(own, prompt)) {
@@ -256,7 +258,18 @@ fn notes_of(own: &Conversation, options: &RunOptions) -> Vec<String> {
         notes
             .push("the agent changed earlier messages of its conversation (compaction)".to_owned());
     }
-    if changed.contains(&Changed::LastAnswer) {
+    if changed.contains(&Changed::Anew) {
+        notes.push(
+            "each request begins anew, and a message of the user tells the past (scratchpad)"
+                .to_owned(),
+        );
+    }
+    if messages.results > 0 {
+        let results = counted(messages.results, "result");
+        notes.push(format!("{results} told as messages of the user"));
+    }
+    let is_retry = |changed: &&Changed| **changed == Changed::LastAnswer;
+    if changed.iter().filter(is_retry).count() > messages.requests {
         notes.push(
             "the agent changed its last answer, or left it out and asked once more (retry)"
                 .to_owned(),

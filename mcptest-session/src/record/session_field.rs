@@ -6,7 +6,7 @@
 //! which of its answers. `arguments` of an answer: the arguments of its calls as the model wrote them, null where that is
 //! their canonical JSON.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -16,6 +16,7 @@ use super::conversation::{Calls, Conversation, ModelCall};
 use super::essence;
 use super::observed::{Observed, Outcome};
 use super::options::Role;
+use super::told::{self, Told};
 use crate::exchange::{Asked, Item, Part, Tool};
 use crate::protocol::is_numbered;
 
@@ -28,6 +29,7 @@ pub(super) fn of(
     observed: &[Observed],
     notes: &[String],
     unknown: &BTreeSet<&str>,
+    messages: &HashMap<(usize, String), Vec<usize>>,
 ) -> Value {
     let mut field = json!({ "version": VERSION });
     if calls.retries > 0 {
@@ -40,17 +42,22 @@ pub(super) fn of(
         field["unknown"] = unknown.iter().copied().collect();
     }
     let mut conversations = Vec::new();
-    for (conversation, role) in calls.conversations.iter().zip(roles) {
+    for (index, (conversation, role)) in calls.conversations.iter().zip(roles).enumerate() {
         let (role, name) = match role {
             Role::Main => ("main", None),
             Role::Side => ("side", None),
             Role::Agent(name) => ("agent", Some(name)),
         };
         let is_main = role == "main";
-        let mut told = Told::of(conversation, is_main);
+        let mut beside = Beside::of(conversation, is_main);
+        let mut past = Past::default();
         let written = conversation.answered().map(|call| {
             let mut written = answer(call, is_main);
-            told.add(call, &mut written);
+            beside.add(call, &mut written);
+            if call.changed.is_some() {
+                written["past"] = essence::digest(&call.asked.items).into();
+                written["told"] = past.told(call, |text| messages.get(&(index, text.to_owned())));
+            }
             if let Some((question, number)) = call.equal {
                 written["equal"] = json!([question, number]);
             }
@@ -99,13 +106,13 @@ pub(super) fn of(
 }
 
 /// What the requests of a conversation say besides its talk: each thing is written where it changes.
-struct Told<'c> {
+struct Beside<'c> {
     system: Option<&'c str>,
     tools: Vec<&'c str>,
     parameters: Option<&'c Map<String, Value>>,
 }
 
-impl<'c> Told<'c> {
+impl<'c> Beside<'c> {
     /// What stands elsewhere in the cassette already.
     fn of(conversation: &'c Conversation, is_main: bool) -> Self {
         let first = conversation.calls.first();
@@ -136,10 +143,35 @@ impl<'c> Told<'c> {
             written["parameters"] = (*asked.parameters).clone().into();
             self.parameters = Some(&asked.parameters);
         }
-        if call.changed.is_some() {
-            written["past"] = essence::digest(&asked.items).into();
-            written["talk"] = essence::digest_by_value(&asked.items).into();
+    }
+}
+
+/// What the last request of a conversation said whose past the agent had changed.
+#[derive(Default)]
+struct Past(Vec<Told>);
+
+impl Past {
+    /// What a request says that the one before did not. `calls`: the calls whose results a message tells, in their order.
+    fn told<'m>(
+        &mut self,
+        call: &ModelCall,
+        calls: impl Fn(&str) -> Option<&'m Vec<usize>>,
+    ) -> Value {
+        let mut now = told::told(&call.asked.items);
+        let mut times: HashMap<String, usize> = HashMap::new();
+        for one in now.iter_mut().filter(|one| one.role == "user") {
+            let Some(text) = one.value.as_str() else {
+                continue;
+            };
+            if let Some(calls) = calls(text) {
+                let times = times.entry(text.to_owned()).or_default();
+                one.of = calls.get(*times).copied();
+                *times += 1;
+            }
         }
+        let written = told::written(&self.0, &now);
+        self.0 = now;
+        written
     }
 }
 

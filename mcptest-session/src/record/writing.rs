@@ -2,7 +2,7 @@
 
 mod results;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use mcptest_trace::record::Talk;
 use serde_json::{Value, json};
@@ -33,6 +33,17 @@ pub(super) struct Writing<'o> {
     told: Vec<(usize, usize, bool)>,
     /// In how many results of MCP that are told as a text something was read otherwise than it is written.
     changes: BTreeMap<Change, usize>,
+    told_as_messages: ToldAsMessages,
+}
+
+/// Results that messages of the user told.
+#[derive(Debug, Default)]
+pub(super) struct ToldAsMessages {
+    /// The calls of the run, by the place of the conversation and the message.
+    pub(super) calls: HashMap<(usize, String), Vec<usize>>,
+    /// How many requests of the main conversation told them.
+    pub(super) requests: usize,
+    pub(super) results: usize,
 }
 
 /// A conversation whose calls wait for their results.
@@ -45,6 +56,8 @@ struct Open {
     index: usize,
     /// The calls of the last answer, and when it had come.
     last: (Vec<usize>, u64),
+    /// How many answers stand in the last request.
+    answers: usize,
 }
 
 /// What happens next in a conversation.
@@ -63,6 +76,7 @@ impl<'o> Writing<'o> {
             seen: Vec::new(),
             told: Vec::new(),
             changes: BTreeMap::new(),
+            told_as_messages: ToldAsMessages::default(),
             talk: Talk::default(),
             calls: Vec::new(),
             results: Vec::new(),
@@ -84,6 +98,7 @@ impl<'o> Writing<'o> {
                     Role::Main | Role::Side => None,
                 },
                 last: (Vec::new(), 0),
+                answers: 0,
             })
             .collect();
         let mut happened = Vec::new();
@@ -119,16 +134,16 @@ impl<'o> Writing<'o> {
     fn asked(&mut self, call: &ModelCall, open: &mut Open) {
         let new = call.asked.items.get(call.known..).unwrap_or_default();
         let waited = call.asked_at.saturating_sub(open.last.1);
+        self.messages(call, new, waited, open);
+        open.answers = call.asked.answers();
         for item in new {
             match &**item {
                 Item::Result(result) => self.result(result, Some(waited), open),
-                Item::User(text) if open.agent.is_none() => {
-                    // Of a past that was changed, only what the user is known to say is the user's.
-                    let turns = &self.options.turns;
-                    if call.changed.is_none() || turns.iter().any(|turn| turn.trim() == text.trim())
-                    {
-                        self.talk.user(text, self.calls.len());
-                    }
+                // Of a past that was changed, only what the user is known to say is the user's.
+                Item::User(text)
+                    if open.agent.is_none() && (call.changed.is_none() || self.is_turn(text)) =>
+                {
+                    self.talk.user(text, self.calls.len());
                 }
                 Item::Turn { role, text } if open.agent.is_none() => self.talk.turn(role, text),
                 // Answers that no model gave here, such as examples, are what the talk began with.
@@ -142,6 +157,12 @@ impl<'o> Writing<'o> {
                 _ => {}
             }
         }
+    }
+
+    /// Whether the user is known to say this.
+    fn is_turn(&self, text: &str) -> bool {
+        let mut turns = self.options.turns.iter();
+        turns.any(|turn| turn.trim() == text.trim())
     }
 
     /// What an answer says and calls.
@@ -261,6 +282,11 @@ impl<'o> Writing<'o> {
             unknown.insert("is_error");
         }
         unknown
+    }
+
+    /// The results that messages of the user told, all that were written.
+    pub(super) fn take_messages(&mut self) -> ToldAsMessages {
+        std::mem::take(&mut self.told_as_messages)
     }
 
     /// The conversation around the calls. Tokens are told of all model calls or of none: those of sub-agents and on the

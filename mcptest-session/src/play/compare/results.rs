@@ -145,7 +145,7 @@ impl Comparison<'_> {
     }
 
     /// What a recorded result says and what one says now, as they are compared, and whether that is the same.
-    fn forms_of(&self, item: &str, old: &Value, new: &Value) -> (Forms, Forms, bool) {
+    pub(super) fn forms_of(&self, item: &str, old: &Value, new: &Value) -> (Forms, Forms, bool) {
         let without = |form: &Value| self.without_ignored(KIND, item, form);
         let is_gemini = |name: Option<&str>| name == Some("gemini");
         let wrapped =

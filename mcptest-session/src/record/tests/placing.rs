@@ -14,6 +14,7 @@ use crate::record::conversation::{Changed, Conversation, ModelCall, made};
 use crate::record::equal;
 use crate::record::essence::{self, Essence};
 use crate::record::placing::Placing;
+use crate::record::scratchpad;
 use crate::record::talks::Talks;
 
 /// A plain second implementation: each call is compared with all conversations, each answer with all later requests.
@@ -99,6 +100,16 @@ mod plain {
         let place = if let Some((index, length)) = best {
             call.known = items_of(&call.asked.items, length);
             Some(index)
+        } else if let Some(index) = open
+            .iter()
+            .enumerate()
+            .filter(|(_, it)| begins_anew(it, &call))
+            .max_by_key(|(_, it)| it.calls.last().map(|last| last.asked_at))
+            .map(|(index, _)| index)
+        {
+            call.changed = Some(Changed::Anew);
+            call.known = call.asked.items.len();
+            Some(index)
         } else {
             let changed = open.iter().rposition(|it| has_changed(it, &call, &talk));
             if let Some(index) = changed {
@@ -130,6 +141,24 @@ mod plain {
             count += 1;
         }
         count
+    }
+
+    fn begins_anew(conversation: &Conversation, call: &ModelCall) -> bool {
+        let last = conversation.calls.last().unwrap();
+        let message = |call: &ModelCall| match &**call.asked.items.last()? {
+            Item::User(text) => Some(text.clone()),
+            _ => None,
+        };
+        let others = |call: &ModelCall| {
+            let items = &call.asked.items;
+            items[..items.len() - 1].to_vec()
+        };
+        let (Some(before), Some(own)) = (message(last), message(call)) else {
+            return false;
+        };
+        last.asked.system == call.asked.system
+            && others(last) == others(call)
+            && scratchpad::goes_on(&before, &own, &last.said.parts, &[])
     }
 
     fn has_changed(conversation: &Conversation, call: &ModelCall, talk: &[Essence]) -> bool {
@@ -203,6 +232,7 @@ fn user(number: u8) -> Item {
         1 => "Cancel 8.".to_owned(),
         2 => format!("So far: {} Go on.", LONG[0].trim()),
         3 => format!("{} {}", LONG[0].trim(), LONG[1].trim()),
+        6 => "Cancel 7.\nYes.".to_owned(),
         4 => " Cancel 7. ".to_owned(),
         5 => String::new(),
         _ => "Again.".to_owned(),

@@ -1,15 +1,18 @@
 //! Results of calls: what the model was told, and what an MCP server said.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::{Open, Writing};
-use crate::exchange::ToolResult;
+use crate::exchange::{Item, ToolResult};
 use crate::mcp::SeenCall;
 use crate::protocol::blob;
+use crate::record::conversation::{Changed, ModelCall};
 use crate::record::mcp_calls::is_said;
 use crate::record::payload::Payload;
+use crate::record::scratchpad::without_label;
 
 impl<'o> Writing<'o> {
     /// Results that servers gave and no request told, as the run ended before.
@@ -26,6 +29,58 @@ impl<'o> Writing<'o> {
                 self.write_result(&result, None, own, open);
             }
         }
+    }
+
+    /// Results that messages of the user tell in the place of results: the client sends the last answer back as a text.
+    pub(super) fn messages(
+        &mut self,
+        call: &ModelCall,
+        new: &[Arc<Item>],
+        waited: u64,
+        open: &mut Open,
+    ) {
+        let is_rewritten = matches!(call.changed, Some(Changed::LastAnswer | Changed::Past));
+        let has_results = new.iter().any(|item| matches!(**item, Item::Result(_)));
+        if !is_rewritten || has_results || call.asked.answers() <= open.answers {
+            return;
+        }
+        let messages = new.iter().filter_map(|item| match &**item {
+            Item::User(text) if !self.is_turn(text) => Some(text.as_str()),
+            _ => None,
+        });
+        let messages: Vec<&str> = messages.collect();
+        let own = 0..open.calls.len();
+        let waiting = own.filter(|own| {
+            open.last.0.contains(&open.calls[*own]) && open.pairing.result_of(*own).is_none()
+        });
+        let waiting: Vec<usize> = waiting.collect();
+        if messages.is_empty() || waiting.is_empty() {
+            return;
+        }
+        let each = messages.len() == waiting.len();
+        for (number, own) in waiting.iter().enumerate() {
+            // Nothing says which part of a message is of which call.
+            let text = if each {
+                without_label(messages[number]).to_owned()
+            } else {
+                let texts: Vec<&str> = messages.iter().map(|text| without_label(text)).collect();
+                texts.join("\n")
+            };
+            let result = ToolResult {
+                value: text.into(),
+                ..ToolResult::default()
+            };
+            self.write_result(&result, Some(waited), *own, open);
+        }
+        for (number, text) in messages.iter().enumerate() {
+            let call = open.calls[waiting[number.min(waiting.len() - 1)]];
+            let of_text = (open.index, (*text).to_owned());
+            let calls = &mut self.told_as_messages.calls;
+            calls.entry(of_text).or_default().push(call);
+        }
+        self.told_as_messages.results += waiting.len();
+        self.told_as_messages.requests +=
+            usize::from(open.agent.is_none() && call.changed == Some(Changed::LastAnswer));
     }
 
     /// What went by at a server of a call of the run.

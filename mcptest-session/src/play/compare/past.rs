@@ -1,0 +1,157 @@
+//! A past that the agent wrote itself, beside the one that it had written when the run was recorded.
+
+use mcptest_trace::eval::{Divergence, DivergenceKind};
+use serde_json::{Value, json};
+
+use super::Comparison;
+use crate::play::texts::{blanked, same, same_text};
+use crate::record::{Told, digest_by_value, told, without_label};
+
+impl Comparison<'_> {
+    /// What the past says otherwise.
+    pub(super) fn past(&self, found: &mut Vec<Divergence>) {
+        if !self.reading.is_past {
+            return;
+        }
+        let played = told(&self.asked.items);
+        let Some(recorded) = &self.recorded().told else {
+            self.digest(&played, found);
+            return;
+        };
+        let differs = |old: Option<&Told>, new: Option<&Told>, place: usize| match (old, new) {
+            (Some(old), Some(new)) => self.differs(old, new, place),
+            _ => true,
+        };
+        let (old, new) = (recorded.len(), played.len());
+        let both = old.min(new);
+        let begin =
+            (0..both).take_while(|at| !differs(Some(&recorded[*at]), Some(&played[*at]), *at));
+        let begin = begin.count();
+        // Where there are more messages or fewer, those after them are the same.
+        let end = (1..=both - begin).take_while(|back| {
+            old != new
+                && !differs(
+                    Some(&recorded[old - back]),
+                    Some(&played[new - back]),
+                    old - back,
+                )
+        });
+        let end = end.count();
+        // Results of the last answer are compared as all results are.
+        let is_of_model = |one: &Told| one.role == "assistant" || one.role == "call";
+        let last = played.iter().rposition(is_of_model);
+        for at in begin..old.max(new) - end {
+            let one = recorded[..old - end].get(at).map(|one| &**one);
+            let other = played[..new - end].get(at);
+            let is_last =
+                other.is_some_and(|it| it.role == "result") && last.is_none_or(|last| at > last);
+            if differs(one, other, at) && !(is_last && one.is_some()) {
+                self.other_message(one, other, at, found);
+            }
+        }
+    }
+
+    /// What kind of difference another message is, and its item in a path.
+    fn kind(told: &Told, place: usize) -> (DivergenceKind, String) {
+        let kind = match (told.role.as_str(), told.of) {
+            (_, Some(call)) => return (DivergenceKind::ToolResults, call.to_string()),
+            ("assistant" | "call", _) => DivergenceKind::AssistantTurns,
+            ("result", _) => DivergenceKind::ToolResults,
+            _ => DivergenceKind::UserTurns,
+        };
+        (kind, format!("past_{place}"))
+    }
+
+    fn differs(&self, old: &Told, new: &Told, place: usize) -> bool {
+        let (kind, item) = Self::kind(old, place);
+        let masks = &self.options.masks;
+        if self.covered(kind, &item) {
+            return false;
+        }
+        if old.role != new.role {
+            return true;
+        }
+        match (old.value.as_str(), new.value.as_str()) {
+            (Some(one), Some(other)) if same_text(one, other, masks) => false,
+            (Some(one), Some(other)) if old.of.is_some() => {
+                let [one, other] = [one, other].map(|text| Value::from(without_label(text)));
+                !self.forms_of(&item, &one, &other).2
+            }
+            (Some(one), Some(other)) => {
+                let [one, other] = [one, other]
+                    .map(|text| self.without_ignored(kind, &item, &json!({ "text": text })));
+                !same(&one, &other, masks)
+            }
+            _ if kind == DivergenceKind::ToolResults => {
+                !self.forms_of(&item, &old.value, &new.value).2
+            }
+            _ => {
+                let [one, other] = [old, new].map(|told| {
+                    self.without_ignored(kind, &item, &json!({ "calls": [told.value] }))
+                });
+                !same(&one, &other, masks)
+            }
+        }
+    }
+
+    fn other_message(
+        &self,
+        old: Option<&Told>,
+        new: Option<&Told>,
+        place: usize,
+        found: &mut Vec<Divergence>,
+    ) {
+        let Some(known) = old.or(new) else { return };
+        let (kind, item) = Self::kind(known, place);
+        let tool = known.of.and_then(|call| self.recording.calls.get(call));
+        let who = match (tool, kind) {
+            (Some(call), _) => format!("the result of `{}`", call.name),
+            (None, DivergenceKind::AssistantTurns) => "an earlier message of the model".to_owned(),
+            (None, DivergenceKind::ToolResults) => "an earlier result".to_owned(),
+            (None, _) => "an earlier message of the user".to_owned(),
+        };
+        let message = match (old, new) {
+            (Some(_), Some(_)) => format!("{who} differs"),
+            (Some(_), None) => format!("{who} is missing"),
+            _ => format!("{who} was not recorded"),
+        };
+        let value = |told: Option<&Told>| told.map(|told| told.value.clone());
+        found.push(
+            self.found(kind, format!("{}[{item}]", kind.as_str()), message)
+                .with_values(value(old), value(new))
+                .at(tool
+                    .and(known.of)
+                    .map(|call| format!("trace.tool_calls[{call}]"))),
+        );
+    }
+
+    /// An older recording has only a digest of such a past. It says nothing where something is left out of the comparison, or
+    /// where another format names things otherwise.
+    fn digest(&self, played: &[Told], found: &mut Vec<Divergence>) {
+        let Some(digest) = &self.recorded().talk else {
+            return;
+        };
+        let compared = &self.options.compared;
+        let is_of_talk = |kind: &DivergenceKind| {
+            use DivergenceKind::{AssistantTurns, ToolResults, UserTurns};
+            [AssistantTurns, ToolResults, UserTurns].contains(kind)
+        };
+        // A text without anything to blank is the recorded one only to the letter.
+        let is_blanked = played.iter().any(|told| {
+            let text = told.value.to_string();
+            blanked(&text, &self.options.masks) != text
+        });
+        let is_whole = !is_blanked
+            && compared.ignore_paths.is_empty()
+            && !compared.ignore.iter().any(is_of_talk)
+            && self.same_format();
+        if is_whole && found.is_empty() && *digest != digest_by_value(&self.asked.items) {
+            let message = "the earlier messages differ from the recorded ones; the recorded agent had changed its own \
+                           history, and this recording has no text of it, so the exact difference is not known: record again to \
+                           see it"
+                .to_owned();
+            let path = format!("assistant_turns[past_{}]", self.answer);
+            found.push(self.found(DivergenceKind::AssistantTurns, path, message));
+        }
+    }
+}
