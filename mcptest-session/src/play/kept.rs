@@ -17,6 +17,18 @@ pub(super) struct RecordedCall {
     pub(super) name: String,
     pub(super) result: Option<Value>,
     pub(super) is_error: Option<bool>,
+    pub(super) told: ToldOfCall,
+}
+
+/// What is known of that which the model was told of a call.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ToldOfCall {
+    /// What it was told, where that is not the result.
+    pub(super) value: Option<Value>,
+    /// Whether it was told that the call failed. The outer `None`: that is not known.
+    pub(super) is_error: Option<Option<bool>>,
+    /// The result is what a server said; the recording does not say in which words the model was told it.
+    pub(super) is_of_server: bool,
 }
 
 /// What was answered to a request that asks no model.
@@ -110,11 +122,11 @@ pub(super) fn taken(answer: &Value) -> Option<CallTokens> {
     })
 }
 
-pub(super) fn calls(trace: &Trace) -> Vec<RecordedCall> {
+pub(super) fn calls(trace: &Trace, field: &Value) -> Vec<RecordedCall> {
     let results = trace.results_by_call();
     let calls = trace.tool_calls.iter().zip(results);
     let unknown = trace.errors_unknown() > 0;
-    calls
+    let mut calls: Vec<RecordedCall> = calls
         .map(|(call, result)| RecordedCall {
             name: call.name.clone(),
             result: result.map(|result| Value::clone(&result.result)),
@@ -122,8 +134,44 @@ pub(super) fn calls(trace: &Trace) -> Vec<RecordedCall> {
                 let known = result.error_known || !unknown;
                 known.then_some(result.is_error)
             }),
+            told: ToldOfCall {
+                is_of_server: field.is_null() && !call.server.is_empty(),
+                ..ToldOfCall::default()
+            },
         })
-        .collect()
+        .collect();
+    let index = |value: &Value| usize::try_from(count(value, "call_index")?).ok();
+    if says_told(field) {
+        for call in &mut calls {
+            call.told.is_error = Some(call.is_error);
+        }
+        for one in list(field, "told") {
+            let Some(call) = index(one).and_then(|index| calls.get_mut(index)) else {
+                continue;
+            };
+            call.told.value = one.get("value").cloned();
+            if let Some(flag) = one.get("is_error") {
+                call.told.is_error = Some(flag.as_bool());
+            }
+        }
+    } else {
+        let servers = list(field, "mcp").iter();
+        for one in servers.flat_map(|server| list(server, "calls")) {
+            // Of others the trace has what the model was told.
+            if let (Some(call), None) =
+                (index(one).and_then(|it| calls.get_mut(it)), one.get("name"))
+            {
+                call.told.is_of_server = true;
+            }
+        }
+    }
+    calls
+}
+
+/// Whether a session says what the model was told where the trace has something else: from version 1.2 on.
+fn says_told(field: &Value) -> bool {
+    let version = text(field, "version").and_then(|version| version.strip_prefix("1."));
+    version.is_some_and(|minor| minor.parse::<u32>().is_ok_and(|minor| minor >= 2))
 }
 
 pub(super) fn others(field: &Value) -> HashMap<String, Vec<Other>> {

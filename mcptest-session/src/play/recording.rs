@@ -121,7 +121,7 @@ impl Recording {
         let tools = tools.map(offered);
         let mut recording = Self {
             says_more,
-            calls: calls(&trace),
+            calls: calls(&trace, field),
             recorded_at: named(cassette, "recorded_at"),
             prompt: named(cassette, "user_prompt").unwrap_or_default(),
             names: ToolNames::of(&trace, tools.as_deref(), field),

@@ -9,5 +9,6 @@ mod kept;
 mod known;
 mod pasts;
 mod requests;
+mod told_results;
 mod turns;
 mod went_by;

@@ -153,8 +153,10 @@ pub(super) struct Forms {
     pub(super) plain: Vec<Value>,
     /// Its structured content, where it has that.
     structured: Option<Value>,
-    /// Whether it is an error, where the result is as MCP has results.
+    /// Whether it is an error, where the result is as MCP has results: one without a flag is none.
     pub(super) is_error: Option<bool>,
+    /// The result says itself whether it is an error.
+    pub(super) has_flag: bool,
 }
 
 impl Forms {
@@ -179,6 +181,7 @@ impl Forms {
         let flag = result.get("isError").and_then(Value::as_bool);
         Self {
             is_error: blocks.map(|_| flag.unwrap_or(false)),
+            has_flag: flag.is_some(),
             structured: result.get("structuredContent").cloned(),
             plain,
         }
@@ -190,6 +193,7 @@ impl Forms {
             plain: self.plain.iter().map(&without).collect(),
             structured: self.structured.as_ref().map(&without),
             is_error: self.is_error,
+            has_flag: self.has_flag,
         }
     }
 

@@ -177,19 +177,38 @@ fn told(call: &ModelCall) -> HashMap<&str, &Value> {
     results.collect()
 }
 
-/// Whether what the model was told is what the server said, whatever a client writes around it.
-pub(super) fn is_said(told: &Value, result: &Value) -> bool {
-    let is_value = |value: &Value| {
-        let same = |said: &Value| !said.is_null() && canonical_json(said) == canonical_json(value);
-        same(result) || same(&result["structuredContent"]) || same(&result["content"])
-    };
+/// Whether a value is a result, or the one or the other form of what it says.
+fn is_form(value: &Value, result: &Value) -> bool {
+    let same = |said: &Value| !said.is_null() && canonical_json(said) == canonical_json(value);
+    same(result) || same(&result["structuredContent"]) || same(&result["content"])
+}
+
+/// Whether the model was told what the server said and nothing else: the result, its text, or its structured content.
+pub(super) fn is_as_sent(told: &Value, result: &Value) -> bool {
     let (payload, _) = payload(told.clone());
-    if is_value(told) || is_value(&payload) {
+    if is_form(told, result) || is_form(&payload, result) {
+        return true;
+    }
+    let told = match &payload {
+        Value::String(text) => Some(text.clone()),
+        payload => texts(payload).map(|texts| texts.join("\n")),
+    };
+    let said = texts(result).map(|texts| texts.join("\n"));
+    told.is_some_and(|told| {
+        said.is_some_and(|said| told.trim() == said.trim())
+            || exact(&told).is_some_and(|value| is_form(&value, result))
+    })
+}
+
+/// Whether what the model was told is what the server said, whatever a client writes around it.
+pub(crate) fn is_said(told: &Value, result: &Value) -> bool {
+    let (payload, _) = payload(told.clone());
+    if is_form(told, result) || is_form(&payload, result) {
         return true;
     }
     let told = texts(&payload).unwrap_or_else(|| vec![canonical_json(told)]);
     let told = told.join("\n");
-    if exact(&told).is_some_and(|value| is_value(&value)) {
+    if exact(&told).is_some_and(|value| is_form(&value, result)) {
         return true;
     }
     let said = texts(result).unwrap_or_default();
@@ -240,6 +259,12 @@ mod tests {
             result.clone(),
         ] {
             assert!(is_said(&told, &result), "{told}");
+            let is_wrapped = [
+                json!("Error: it \"is\" sent"),
+                json!({ "output": "it \"is\" sent" }),
+            ]
+            .contains(&told);
+            assert_eq!(is_as_sent(&told, &result), !is_wrapped, "{told}");
         }
         for told in [
             json!("ok"),

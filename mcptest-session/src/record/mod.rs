@@ -56,6 +56,8 @@ pub use items::Items;
 pub use limits::{Limits, ModelCallSize, Spending};
 #[cfg(feature = "record")]
 pub use log::Log;
+#[cfg(feature = "play")]
+pub(crate) use mcp_calls::is_said;
 #[doc(hidden)]
 pub use mcptest_trace::record::payload;
 #[cfg(feature = "play")]
@@ -76,6 +78,6 @@ pub use run::{RecordedRun, RunError};
 #[cfg(feature = "play")]
 pub(crate) use scratchpad::{goes_on as scratchpad_goes_on, since, told_last, without_label};
 #[cfg(feature = "play")]
-pub(crate) use told::{Told, read as read_told, told};
+pub(crate) use told::{Told, read as read_told, told, told_flag};
 #[cfg(feature = "play")]
 pub(crate) use writing::split_name;

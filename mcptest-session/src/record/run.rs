@@ -177,6 +177,7 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
     writing.write(conversations, &roles);
     let told = writing.told();
     let messages = writing.take_messages();
+    let told_otherwise = writing.take_told_otherwise();
     let mut notes = notes_of(own, options, &messages);
     notes.extend(mcp_field::notes(&options.mcp, &mcp, &told));
     notes.extend(read_otherwise(observed, &writing.changes()));
@@ -223,6 +224,9 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
     }
     cassette["session"] =
         session_field::of(calls, &roles, observed, &notes, &unknown, &messages.calls);
+    if !told_otherwise.is_empty() {
+        cassette["session"]["told"] = told_otherwise.into();
+    }
     let printed = options.closing.as_deref().unwrap_or_default();
     if closing.is_some() {
         // No answer of the model says it.

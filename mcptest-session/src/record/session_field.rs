@@ -1,10 +1,10 @@
 //! What playing needs and the trace does not tell: the field `session` of a cassette, which readers that do
 //! not know it ignore.
 //!
-//! `version` is `1.1`: a reader of another first number leaves the field alone. `1.0` did not say which tools are strict,
-//! nor what sub-agents are told after their task. `equal` of an answer: which question that was answered several times, and
-//! which of its answers. `arguments` of an answer: the arguments of its calls as the model wrote them, null where that is
-//! their canonical JSON.
+//! `version` is `1.2`: a reader of another first number leaves the field alone. `1.0` did not say which tools are strict,
+//! nor what sub-agents are told after their task; `1.1` not what the model was told of a call where the trace has something
+//! else (`told`), nor the arguments of calls as the model wrote them (`arguments` of an answer, null where that is their
+//! canonical JSON). `equal` of an answer: which question that was answered several times, and which of its answers.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -21,7 +21,7 @@ use crate::exchange::{Asked, Item, Part, Tool};
 use crate::protocol::is_numbered;
 
 /// The version of the field.
-const VERSION: &str = "1.1";
+const VERSION: &str = "1.2";
 
 pub(super) fn of(
     calls: &Calls,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::essence;
 use super::payload::payload;
 use super::scratchpad::put_in;
-use crate::exchange::{Item, Part};
+use crate::exchange::{Item, Part, ToolResult};
 use crate::json::{count, list, named};
 use crate::protocol::blob;
 
@@ -69,6 +69,16 @@ pub(crate) fn told(items: &[impl Borrow<Item>]) -> Vec<Told> {
         }
     }
     all
+}
+
+/// Whether the model is told that a call failed: by the format, else by a result in MCP's form; `None` where neither says it.
+pub(crate) fn told_flag(result: &ToolResult) -> Option<bool> {
+    let (said, is_mcp) = payload(result.value.clone());
+    let own = said.get("isError").and_then(Value::as_bool);
+    match (result.is_error, own.filter(|_| is_mcp)) {
+        (Some(true), _) | (_, Some(true)) => Some(true),
+        (flag, own) => flag.or(own),
+    }
 }
 
 /// What of a talk is to be written after an earlier one of the same conversation. Whole messages are left out, and what is

@@ -34,6 +34,8 @@ pub(super) struct Writing<'o> {
     /// In how many results of MCP that are told as a text something was read otherwise than it is written.
     changes: BTreeMap<Change, usize>,
     told_as_messages: ToldAsMessages,
+    /// What the model was told of calls, where that is not what the trace has.
+    told_otherwise: Vec<Value>,
 }
 
 /// Results that messages of the user told.
@@ -77,6 +79,7 @@ impl<'o> Writing<'o> {
             told: Vec::new(),
             changes: BTreeMap::new(),
             told_as_messages: ToldAsMessages::default(),
+            told_otherwise: Vec::new(),
             talk: Talk::default(),
             calls: Vec::new(),
             results: Vec::new(),
@@ -287,6 +290,11 @@ impl<'o> Writing<'o> {
     /// The results that messages of the user told, all that were written.
     pub(super) fn take_messages(&mut self) -> ToldAsMessages {
         std::mem::take(&mut self.told_as_messages)
+    }
+
+    /// What the model was told of calls otherwise than the trace has it, all that was written.
+    pub(super) fn take_told_otherwise(&mut self) -> Vec<Value> {
+        std::mem::take(&mut self.told_otherwise)
     }
 
     /// The conversation around the calls. Tokens are told of all model calls or of none: those of sub-agents and on the

@@ -8,9 +8,11 @@ use serde_json::Value;
 use super::Comparison;
 use crate::exchange::{Asked, Item, ToolResult};
 use crate::play::examples;
+use crate::play::kept::RecordedCall;
 use crate::play::talk::Of;
 use crate::play::texts::Forms;
 use crate::play::turns::KnownCall;
+use crate::record::{is_said, told_flag};
 
 const KIND: DivergenceKind = DivergenceKind::ToolResults;
 
@@ -19,8 +21,11 @@ struct KnownResult<'r> {
     /// The item of its path.
     item: String,
     tool: &'r str,
+    /// What the model was told.
     value: Option<&'r Value>,
     is_error: Option<bool>,
+    /// The call of the trace.
+    call: Option<&'r RecordedCall>,
     place: Option<String>,
 }
 
@@ -85,8 +90,9 @@ impl Comparison<'_> {
                 KnownResult {
                     item: index.to_string(),
                     tool: &recorded.name,
-                    value: recorded.result.as_ref(),
+                    value: recorded.told.value.as_ref().or(recorded.result.as_ref()),
                     is_error: recorded.is_error,
+                    call: Some(recorded),
                     place: Some(format!("trace.tool_calls[{index}]")),
                 }
             }
@@ -99,6 +105,7 @@ impl Comparison<'_> {
                     tool: call.map_or("", |call| &call.tool.1),
                     value,
                     is_error: None,
+                    call: None,
                     place: None,
                 }
             }
@@ -134,11 +141,18 @@ impl Comparison<'_> {
                 continue;
             };
             let known = self.known(*call);
-            if result.is_error.is_none()
-                && let Some(old) = known.value
-                && self.forms_of(&known.item, old, &result.value).2
-            {
+            let Some(old) = known.value else { continue };
+            if !self.forms_of(&known.item, old, &result.value).2 {
+                continue;
+            }
+            if result.is_error.is_none() {
                 result.is_error = known.is_error;
+            }
+            // What a client writes around the result of a server is no part of it.
+            if let Some(call) = known.call.filter(|call| call.told.value.is_some())
+                && let Some(said) = &call.result
+            {
+                result.value.clone_from(said);
             }
         }
         asked
@@ -156,12 +170,14 @@ impl Comparison<'_> {
     }
 
     fn result(&self, known: &KnownResult<'_>, played: &ToolResult, found: &mut Vec<Divergence>) {
-        let Some(old) = known.value else { return };
-        let (old, new, is_same) = self.forms_of(&known.item, old, &played.value);
+        let Some(recorded) = known.value else { return };
+        let (old, new, is_same) = self.forms_of(&known.item, recorded, &played.value);
         let tool = known.tool;
         let path = format!("tool_results[{}]", known.item);
         let place = known.place.clone();
-        if !is_same {
+        // An older recording does not say what a client wrote around the result of a server.
+        let is_of_server = known.call.is_some_and(|call| call.told.is_of_server);
+        if !is_same && !(is_of_server && is_said(&played.value, recorded)) {
             found.push(
                 self.found(KIND, path, format!("the result of `{tool}` differs"))
                     .with_values(old.plain.into_iter().next(), new.plain.into_iter().next())
@@ -169,15 +185,7 @@ impl Comparison<'_> {
             );
             return;
         }
-        // What the format says of the result, else what the result says itself.
-        let flags = match (known.is_error, played.is_error) {
-            (Some(old), Some(new)) => Some((old, new)),
-            _ => old.is_error.zip(new.is_error),
-        };
-        let own = old.is_error.zip(new.is_error);
-        let differing = [flags, own].into_iter().flatten();
-        let differing = differing.filter(|(old, new)| old != new);
-        for (old, new) in differing.take(1) {
+        if let Some((old, new)) = self.flags(known, played, (&old, &new)) {
             let message = if new {
                 format!("the result of `{tool}` is an error now")
             } else {
@@ -186,9 +194,32 @@ impl Comparison<'_> {
             found.push(
                 self.found(KIND, format!("{path}.is_error"), message)
                     .with_values(Some(old.into()), Some(new.into()))
-                    .at(place.clone()),
+                    .at(place),
             );
         }
+    }
+
+    /// Whether the model was told that the call failed, and whether it is told so now, where these differ.
+    fn flags(
+        &self,
+        known: &KnownResult<'_>,
+        played: &ToolResult,
+        (old, new): (&Forms, &Forms),
+    ) -> Option<(bool, bool)> {
+        let told = known.call.and_then(|call| call.told.is_error);
+        if let Some(told) = told.filter(|_| self.same_format()) {
+            let (old, new) = (told == Some(true), told_flag(played) == Some(true));
+            return (old != new).then_some((old, new));
+        }
+        // What the format says of the result, else what the result says itself.
+        let own = old.is_error.zip(new.is_error);
+        // A result that a server gave says more than a client tells.
+        let is_of_server = known.call.is_some_and(|call| call.told.is_of_server);
+        let own = own.filter(|_| !is_of_server || new.has_flag);
+        let flags = known.is_error.zip(played.is_error);
+        let differing = [flags.or(own), own].into_iter().flatten();
+        let mut differing = differing.filter(|(old, new)| old != new);
+        differing.next()
     }
 }
 

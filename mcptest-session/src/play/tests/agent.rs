@@ -57,7 +57,7 @@ pub(super) struct Ended {
 }
 
 impl Agent {
-    fn path(&self) -> (String, Option<String>) {
+    pub(super) fn path(&self) -> (String, Option<String>) {
         match self.protocol {
             "openai_chat" => ("/openai/v1/chat/completions".to_owned(), None),
             "openai_responses" => ("/openai/v1/responses".to_owned(), None),

@@ -18,8 +18,13 @@ pub(super) struct Wire(Vec<Observed>);
 
 impl Wire {
     pub(super) fn chat(&mut self, request: &Value, message: &Value) {
-        let (protocol, route) = protocol::at(PATH).unwrap();
+        let (protocol, _) = protocol::at(PATH).unwrap();
         let body = json!({ "choices": [{ "message": message, "finish_reason": "stop" }] });
+        self.answered(PATH, request, protocol.said(&body).unwrap());
+    }
+
+    pub(super) fn answered(&mut self, path: &str, request: &Value, said: Said) {
+        let (protocol, route) = protocol::at(path).unwrap();
         let said = Said {
             id: Some(format!("answer {}", self.0.len())),
             tokens: Some(CallTokens {
@@ -27,13 +32,13 @@ impl Wire {
                 completion: 4,
                 ..CallTokens::default()
             }),
-            ..protocol.said(&body).unwrap()
+            ..said
         };
         let asked_at = 10 * self.0.len() as u64;
         self.0.push(Observed {
             protocol: Some(protocol),
             method: "POST".to_owned(),
-            path: PATH.to_owned(),
+            path: path.to_owned(),
             query: None,
             digest: String::new(),
             asked: Some(protocol.asked(&route, request).into()),

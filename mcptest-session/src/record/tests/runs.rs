@@ -59,7 +59,7 @@ fn a_chat_with_parallel_calls_is_a_run() {
                 },
             },
             "session": {
-                "version": "1.1", "unknown": ["is_error"],
+                "version": "1.2", "unknown": ["is_error"],
                 "conversations": [{ "role": "main", "answers": [
                     { "protocol": "openai_chat", "asked": "gpt-5", "id": "c", "model": "gpt-5-2025-08-07", "stop": "calls", "call_ids": ["c1", "c2"] },
                     { "protocol": "openai_chat", "asked": "gpt-5", "id": "c", "model": "gpt-5-2025-08-07", "stop": "end" },

@@ -10,9 +10,10 @@ use crate::exchange::{Item, ToolResult};
 use crate::mcp::SeenCall;
 use crate::protocol::blob;
 use crate::record::conversation::{Changed, ModelCall};
-use crate::record::mcp_calls::is_said;
+use crate::record::mcp_calls::{is_as_sent, is_said};
 use crate::record::payload::Payload;
 use crate::record::scratchpad::without_label;
+use crate::record::told::told_flag;
 
 impl<'o> Writing<'o> {
     /// Results that servers gave and no request told, as the run ended before.
@@ -27,6 +28,9 @@ impl<'o> Writing<'o> {
                     ..ToolResult::default()
                 };
                 self.write_result(&result, None, own, open);
+                // Nobody was told it.
+                self.told_otherwise
+                    .pop_if(|told| told["call_index"] == call);
             }
         }
     }
@@ -128,6 +132,7 @@ impl<'o> Writing<'o> {
             (Some(false), _) => Some(false),
             (None, _) => is_mcp.then_some(false),
         };
+        self.note_told(call, result, said.filter(|_| is_told), is_error);
         if is_error == Some(true) && own_flag == Some(false) {
             value["isError"] = true.into();
         }
@@ -152,6 +157,30 @@ impl<'o> Writing<'o> {
         self.results.push(written);
         if let Some(seen) = self.seen[call] {
             self.told.push((seen, call, is_told));
+        }
+    }
+
+    /// Notes what the model was told of a call, where that is not what the trace has of it. `said`: what the server said, where
+    /// the trace has that.
+    fn note_told(
+        &mut self,
+        call: usize,
+        result: &ToolResult,
+        said: Option<&Value>,
+        is_error: Option<bool>,
+    ) {
+        let mut written = json!({ "call_index": call });
+        if said.is_some_and(|said| !is_as_sent(&result.value, said)) {
+            let mut value = Payload::of(result.value.clone()).result;
+            blob::condense(&mut value);
+            written["value"] = value;
+        }
+        let flag = told_flag(result);
+        if flag != is_error {
+            written["is_error"] = flag.into();
+        }
+        if written.as_object().is_some_and(|written| written.len() > 1) {
+            self.told_otherwise.push(written);
         }
     }
 
