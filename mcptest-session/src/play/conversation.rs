@@ -100,6 +100,8 @@ pub(super) struct Answer {
     pub(super) talk: Option<String>,
     /// What that talk says, where the recording has it.
     pub(super) told: Option<Vec<Arc<Told>>>,
+    /// The client sends the answer back without the text beside its calls.
+    pub(super) is_bare: bool,
     /// Why the answer is not whole.
     pub(super) broken: Option<String>,
     /// The question was answered more than once: which such question it is, and which of its answers.

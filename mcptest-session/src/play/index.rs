@@ -124,6 +124,9 @@ impl Recording {
     fn spoken(&self, answer: &Answer) -> Spoken {
         let mut spoken = Spoken::of(&self.names, &answer.said.parts);
         spoken.is_broken = answer.broken.is_some();
+        if answer.is_bare {
+            spoken.text.clear();
+        }
         let parts = answer.said.parts.iter();
         let calls = parts.filter_map(|part| match part {
             Part::Call(call) => Some(call),

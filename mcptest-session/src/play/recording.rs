@@ -337,6 +337,7 @@ impl Beside<'_> {
             past: named(answer, "past"),
             talk: named(answer, "talk"),
             told: self.past(answer),
+            is_bare: answer["bare"] == true,
             broken: named(answer, "broken"),
             equal: equal(answer),
             ..Answer::default()

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::content::text_of;
+use super::numbered::{call_id, pair};
 use super::request::{ends_with, parameters};
 use super::sse::Event;
 use super::{Assembled, Protocol, Route, arguments};
@@ -74,6 +75,7 @@ impl Protocol for Anthropic {
                 }),
             }
         }
+        pair(&mut items);
         items
     }
 
@@ -183,7 +185,7 @@ fn user(content: Option<&Value>, items: &mut Vec<Item>) {
 #[must_use]
 pub fn result(block: &Value) -> ToolResult {
     ToolResult {
-        id: identifier(block, "tool_use_id"),
+        id: call_id(block, "tool_use_id"),
         value: member(block, "content"),
         is_error: given(block, "is_error").map_or(Some(false), flag),
         ..ToolResult::default()
@@ -242,7 +244,7 @@ fn part(block: &Value) -> Part {
 pub fn call(block: &Value) -> Call {
     let caller = given(block, "caller").filter(|it| text(it, "type") != Some("direct"));
     Call {
-        id: identifier(block, "id"),
+        id: call_id(block, "id"),
         name: text(block, "name").unwrap_or_default().to_owned(),
         server: named(block, "server_name"),
         args: member(block, "input"),

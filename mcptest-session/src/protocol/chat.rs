@@ -6,6 +6,7 @@ mod stream;
 use serde_json::{Map, Value, json};
 
 use super::content::text_of;
+use super::numbered::{call_id, pair};
 use super::request::{deployment, ends_with, parameters, tool};
 use super::sse::Event;
 use super::written::{CREATED, openai_error};
@@ -128,6 +129,7 @@ fn talk(messages: &[Value]) -> (Option<String>, Vec<Item>) {
             _ => items.push(Item::Turn { role, text: said }),
         }
     }
+    pair(&mut items);
     system.retain(|text| !text.is_empty());
     ((!system.is_empty()).then(|| system.join("\n\n")), items)
 }
@@ -181,7 +183,7 @@ fn opaque(value: Value) -> Part {
 /// A call of a message, with its arguments as they stand there.
 #[must_use]
 pub fn tool_call(call: &Value) -> Call {
-    let id = identifier(call, "id");
+    let id = call_id(call, "id");
     if let Some(custom) = given(call, "custom") {
         return Call {
             id,
@@ -223,7 +225,7 @@ fn result(message: &Value) -> ToolResult {
     let id = if legacy {
         text(message, "name").map(|name| format!("function:{name}"))
     } else {
-        identifier(message, "tool_call_id")
+        call_id(message, "tool_call_id")
     };
     ToolResult {
         id,

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::content::text_of;
+use super::numbered::numbered;
 use super::request::parameters;
 use super::sse::Event;
 use super::{Assembled, Protocol, Route, arguments};
@@ -181,19 +182,6 @@ impl Protocol for Gemini {
 struct Names {
     called: HashMap<String, usize>,
     answered: HashMap<String, usize>,
-}
-
-/// The identifier that stands for none.
-fn numbered(name: &str, number: usize) -> String {
-    format!("{NAME}:{name}:{number}")
-}
-
-/// Whether an identifier stands for none.
-pub(crate) fn is_numbered(id: &str) -> bool {
-    let rest = id
-        .strip_prefix(NAME)
-        .and_then(|rest| rest.strip_prefix(':'));
-    rest.is_some_and(|rest| rest.contains(':'))
 }
 
 impl Names {

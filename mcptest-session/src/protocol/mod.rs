@@ -15,6 +15,7 @@ mod chat;
 #[doc(hidden)]
 pub mod content;
 mod gemini;
+mod numbered;
 mod reading;
 mod request;
 mod responses;
@@ -48,7 +49,7 @@ pub use anthropic::Anthropic;
 pub(crate) use arguments::written;
 pub use chat::Chat;
 pub use gemini::Gemini;
-pub(crate) use gemini::is_numbered;
+pub(crate) use numbered::is_numbered;
 pub use responses::Responses;
 #[cfg(feature = "play")]
 pub(crate) use responses::written_item;

@@ -5,6 +5,7 @@ mod stream;
 use serde_json::{Value, json};
 
 use super::content::text_of;
+use super::numbered::{call_id, pair};
 use super::request::{deployment, ends_with, parameters, tool};
 use super::sse::Event;
 use super::written::{CREATED, id_or, openai_error};
@@ -172,7 +173,7 @@ fn talk(input: &[Value]) -> (Vec<String>, Vec<Item>) {
         } else if kind.ends_with("_call_output") {
             // The format has no flag for errors: nothing is known of them.
             items.push(Item::Result(ToolResult {
-                id: identifier(item, "call_id"),
+                id: call_id(item, "call_id"),
                 value: member(item, "output"),
                 ..ToolResult::default()
             }));
@@ -184,6 +185,7 @@ fn talk(input: &[Value]) -> (Vec<String>, Vec<Item>) {
             items.push(Item::Answer(parts));
         }
     }
+    pair(&mut items);
     (system, items)
 }
 
@@ -230,7 +232,7 @@ pub fn call(item: &Value, kind: &str) -> Call {
     let namespace = word(item, "namespace");
     let caller = given(item, "caller").filter(|caller| text(caller, "type") == Some("program"));
     Call {
-        id: identifier(item, "call_id"),
+        id: call_id(item, "call_id"),
         name: text(item, "name").unwrap_or_default().to_owned(),
         server: namespace.map(server_of).map(str::to_owned),
         args: match kind {
@@ -286,7 +288,7 @@ pub fn mcp_call(item: &Value) -> (Call, Option<ToolResult>) {
 /// A tool that the provider runs itself.
 #[must_use]
 pub fn built_in(tool: &str, item: &Value) -> (Call, Option<ToolResult>) {
-    let id = identifier(item, "call_id").or_else(|| identifier(item, "id"));
+    let id = call_id(item, "call_id").or_else(|| identifier(item, "id"));
     let call = Call {
         id: id.clone(),
         name: tool.to_owned(),

@@ -95,7 +95,8 @@ impl Beginnings {
         numbers.filter(move |number| talks.goes_on(talk, self.talk(*number)))
     }
 
-    fn remove(&mut self, number: usize) {
+    /// Takes out the talk with a number.
+    pub(super) fn remove(&mut self, number: usize) {
         let Some((_, mark)) = self.talks.remove(&number) else {
             return;
         };

@@ -37,6 +37,8 @@ pub(super) struct ModelCall {
     pub(super) equal: Option<(usize, usize)>,
     /// The conversation goes on with another answer to the question: this one begins a conversation of its own.
     pub(super) forks: bool,
+    /// The client sends the answer back without the text beside its calls.
+    pub(super) is_bare: bool,
 }
 
 impl ModelCall {
@@ -136,6 +138,7 @@ pub(super) fn made(observed: &[Observed], talks: &mut Talks) -> (Calls, Vec<Mode
             answered: false,
             equal: None,
             forks: false,
+            is_bare: false,
         };
         match &one.outcome {
             Outcome::Said { broken, .. } if is_asked_again && (broken.is_some() || one.gone) => {

@@ -111,6 +111,13 @@ impl Pairing {
             .collect()
     }
 
+    /// The first call without an identifier that waits for a result, of the last message.
+    #[must_use]
+    pub fn next_nameless(&self) -> Option<usize> {
+        let mut calls = self.nameless.iter().copied();
+        calls.find(|call| self.result_of(*call).is_none())
+    }
+
     /// A call is answered by the result of this index.
     pub fn answered(&mut self, call: usize, result: usize) {
         let made = &mut self.calls[call];

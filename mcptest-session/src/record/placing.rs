@@ -43,6 +43,8 @@ pub(super) struct Placing {
     open: Vec<Open>,
     /// The talk of each conversation after its last answer.
     after: Beginnings,
+    /// The same without the text beside the calls of the last answer, which some clients leave out.
+    bare: Beginnings,
     /// The conversations whose talk holds a call, and how often it does.
     by_call: HashMap<Thing, BTreeMap<usize, usize>>,
     /// The last conversation with a system prompt and an opening.
@@ -74,7 +76,7 @@ impl Placing {
     pub(super) fn place(&mut self, mut call: ModelCall, talks: &mut Talks) {
         let place = if call.forks {
             None
-        } else if let Some((index, length)) = self.after.longest(call.talk, talks) {
+        } else if let Some((index, length)) = self.longest(&call, talks) {
             call.known = items_of(&call, length);
             Some(index)
         } else if let Some(index) = self.anew(&call) {
@@ -115,6 +117,13 @@ impl Placing {
         };
         self.know_calls(index, after, talks);
         self.after.put(index, after, talks);
+        match said.and_then(without_text) {
+            Some(said) => {
+                let bare = talks.after(call.talk, &call.asked.items, &said);
+                self.bare.put(index, bare, talks);
+            }
+            None => self.bare.remove(index),
+        }
         self.open[index].asked = call.talk;
         for part in said.unwrap_or_default() {
             // A shorter text is in many texts by chance.
@@ -137,6 +146,21 @@ impl Placing {
             let last = last.entry(opening.to_owned()).or_insert(index);
             *last = index.max(*last);
         }
+    }
+
+    /// The conversation that a request goes on with, and how long its talk is. Notes that the client leaves a text out.
+    fn longest(&mut self, call: &ModelCall, talks: &Talks) -> Option<(usize, usize)> {
+        let whole = self.after.longest(call.talk, talks);
+        let bare = self.bare.longest(call.talk, talks);
+        let length = |found: Option<(usize, usize)>| found.map(|(_, length)| length);
+        if length(bare) <= length(whole) {
+            return whole;
+        }
+        let (index, _) = bare?;
+        if let Some(last) = self.conversations[index].calls.last_mut() {
+            last.is_bare = true;
+        }
+        bare
     }
 
     /// Notes which calls the talk of a conversation holds now.
@@ -203,6 +227,14 @@ impl Placing {
         let all = shares_calls.chain(same_opening).chain(has_summary);
         all.max()
     }
+}
+
+/// The calls of an answer that has a text beside them.
+fn without_text(said: &[Part]) -> Option<Vec<Part>> {
+    let is_text = |part: &Part| matches!(part, Part::Text(_) | Part::Refusal(_));
+    let calls: Vec<Part> = said.iter().filter(|part| !is_text(part)).cloned().collect();
+    let has_call = calls.iter().any(|part| matches!(part, Part::Call(_)));
+    (has_call && calls.len() < said.len()).then_some(calls)
 }
 
 /// The last message of a request, if it is the user's, and what stands before it.

@@ -4,9 +4,9 @@ use mcptest_trace::record::redact::Redactor;
 use serde_json::Value;
 
 /// Keys of the field `session`, and of what it holds, under which only words of ours stand.
-const OURS: [&str; 13] = [
+const OURS: [&str; 14] = [
     "version", "role", "protocol", "stop", "retries", "digest", "method", "status", "unknown",
-    "streamed", "id", "name", "items",
+    "streamed", "bare", "id", "name", "items",
 ];
 
 /// Takes secrets out of a run. What makes it a cassette stays.

@@ -5,6 +5,7 @@
 //! nor what sub-agents are told after their task; `1.1` not what the model was told of a call where the trace has something
 //! else (`told`), nor the arguments of calls as the model wrote them (`arguments` of an answer, null where that is their
 //! canonical JSON). `equal` of an answer: which question that was answered several times, and which of its answers.
+//! `bare`: the client sent the answer back without the text beside its calls.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -274,6 +275,7 @@ fn answer(call: &ModelCall, is_main: bool) -> Value {
         ),
         ("items", (!said.items.is_empty()).then(|| json!(said.items))),
         ("broken", call.broken.clone().map(Value::from)),
+        ("bare", call.is_bare.then_some(Value::Bool(true))),
         ("streamed", call.asked.streamed.then_some(Value::Bool(true))),
     ];
     for (key, value) in optional {

@@ -22,8 +22,13 @@ pub(super) struct OpenCalls {
 type Told = (Option<u64>, Option<String>);
 
 fn told(call: &Value) -> Told {
-    let id = text(call, "id").filter(|id| !id.is_empty());
+    let id = text(call, "id").filter(|id| !is_none(id));
     (count(call, "index"), id.map(str::to_owned))
+}
+
+/// Whether a text says that there is no identifier.
+pub(super) fn is_none(id: &str) -> bool {
+    id.is_empty() || id == "null"
 }
 
 impl OpenCalls {

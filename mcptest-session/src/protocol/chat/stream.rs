@@ -8,7 +8,7 @@ use super::super::reading::Reading;
 use super::super::sse::Event;
 use super::super::written::pieces;
 use super::super::{Assembled, arguments};
-use super::open_calls::OpenCalls;
+use super::open_calls::{OpenCalls, is_none};
 use super::{finish_reason, head, message, usage};
 use crate::exchange::{Part, Said};
 use crate::json::{count, given, list};
@@ -129,6 +129,7 @@ fn take_call(calls: &mut Vec<Value>, open: &mut OpenCalls, piece: &Value) {
                 }
             }
             _ if value.is_null() || value.as_str() == Some("") => {}
+            "id" if value.as_str().is_some_and(is_none) => {}
             _ => call[key] = value.clone(),
         }
     }

@@ -1,10 +1,11 @@
 //! Answers that are no JSON as they are written: what they say is read, and what of it is otherwise is told.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::exchange::{Part, Said};
+use crate::exchange::{Item, Part, Said};
 use crate::lossless::Change;
-use crate::protocol::{self, Assembled};
+use crate::protocol::sse::Event;
+use crate::protocol::{self, Assembled, Chat, Protocol as _};
 
 /// The events of a stream that ended well, with its answer.
 fn stream(name: &str, events: &[&str]) -> (Assembled, Said) {
@@ -248,4 +249,58 @@ fn bytes_of_a_stream_that_are_no_utf_8_lose_no_chunk_and_are_told() {
     let said = chat.said(assembled.body.as_ref().unwrap()).unwrap();
     assert_eq!(text(&said), "a\u{fffd}b");
     assert_eq!(assembled.changes, [Change::Half]);
+}
+
+#[test]
+fn results_without_an_identifier_are_of_the_calls_in_their_order() {
+    for id in [json!(""), json!(null), json!("null")] {
+        let call = |name: &str| json!({ "id": id, "type": "function", "function": { "name": name, "arguments": "{}" } });
+        let told = |text: &str| json!({ "role": "tool", "tool_call_id": id, "content": text });
+        let named = json!({ "role": "tool", "tool_call_id": id, "name": "cancel", "content": "b" });
+        let messages = [
+            json!({ "role": "assistant", "tool_calls": [call("find"), call("cancel"), call("find")] }),
+            named,
+            told("a"),
+            told("c"),
+            json!({ "role": "assistant", "tool_calls": [call("find")] }),
+            told("d"),
+        ];
+        let items = Chat.items(&messages);
+        let results = items.iter().filter_map(|item| match item {
+            Item::Result(result) => Some((result.id.as_deref()?, result.value.as_str()?)),
+            _ => None,
+        });
+        let wanted = [
+            ("gemini:cancel:0", "b"),
+            ("gemini:find:0", "a"),
+            ("gemini:find:1", "c"),
+            ("gemini:find:2", "d"),
+        ];
+        assert_eq!(results.collect::<Vec<_>>(), wanted);
+    }
+}
+
+#[test]
+fn pieces_of_a_call_that_write_null_for_its_identifier_go_on_with_it() {
+    for id in [json!("null"), json!(null), json!("")] {
+        let piece = |id: &Value, name: &str, args: &str| {
+            let call =
+                json!({ "index": 0, "id": id, "function": { "name": name, "arguments": args } });
+            let chunk = json!({ "choices": [{ "index": 0, "delta": { "tool_calls": [call] } }] });
+            Event::data(chunk.to_string())
+        };
+        let end =
+            json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "tool_calls" }] });
+        let events = [
+            piece(&json!("c1"), "find", "{\"or"),
+            piece(&id, "", "der\":7}"),
+            Event::data(end.to_string()),
+        ];
+        let said = Chat.said(&Chat.assembled(&events).body.unwrap()).unwrap();
+        let calls: Vec<_> = said
+            .calls()
+            .map(|call| (call.id.as_deref(), &call.args))
+            .collect();
+        assert_eq!(calls, [(Some("c1"), &json!({ "order": 7 }))]);
+    }
 }

@@ -244,3 +244,27 @@ fn an_answer_of_blanks_is_no_summary_of_what_was_said() {
     assert_eq!(conversations.len(), 2);
     assert!(run.notes.is_empty(), "{:?}", run.notes);
 }
+
+#[test]
+fn a_client_that_leaves_out_the_text_beside_a_call_changes_no_answer() {
+    let mut says_and_calls = calls(&[("c1", 7)]);
+    says_and_calls["content"] = "I cancel it.".into();
+    let begin = [system("Help."), user("Cancel 7.")];
+    let mut wire = Wire::default();
+    wire.chat(&json!(begin), &says_and_calls);
+    let done = [&begin[..], &[calls(&[("c1", 7)]), result("c1", "done")]].concat();
+    wire.chat(&json!(done), &says("Done."));
+    let cassette = wire.run(&options("Cancel 7.")).cassette;
+    assert!(cassette["session"]["notes"].is_null(), "{cassette:#}");
+    let answers = &cassette["session"]["conversations"][0]["answers"];
+    assert_eq!(
+        (&answers[0]["bare"], &answers[1]["past"]),
+        (&json!(true), &json!(null))
+    );
+    assert_eq!(
+        cassette["trace"]["tool_results"].as_array().unwrap().len(),
+        1
+    );
+    let turns = cassette["trace"]["conversation"]["turns"].to_string();
+    assert!(turns.contains("I cancel it."), "{turns}");
+}

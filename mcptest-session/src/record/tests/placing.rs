@@ -53,6 +53,16 @@ mod plain {
         essence::of(&talk)
     }
 
+    /// The same without the text beside calls.
+    fn bare(call: &ModelCall) -> Option<Vec<Essence>> {
+        let is_text = |part: &Part| matches!(part, Part::Text(_) | Part::Refusal(_));
+        let parts = &call.said.parts;
+        let has_call = parts.iter().any(|part| matches!(part, Part::Call(_)));
+        let mut bare = call.clone();
+        bare.said.parts.retain(|part| !is_text(part));
+        (call.answered && has_call && parts.iter().any(is_text)).then(|| after(&bare))
+    }
+
     pub(super) fn is_same_question(one: &ModelCall, other: &ModelCall) -> bool {
         one.asked.system == other.asked.system
             && essence::of(&one.asked.items) == essence::of(&other.asked.items)
@@ -89,14 +99,22 @@ mod plain {
         } else {
             &conversations[..]
         };
-        let mut best: Option<(usize, usize)> = None;
-        for (index, conversation) in open.iter().enumerate() {
-            let before = after(conversation.calls.last().unwrap());
-            let is_longer = best.is_none_or(|(_, length)| before.len() > length);
-            if is_longer && goes_on(&talk, &before) {
-                best = Some((index, before.len()));
+        let best = |before: &dyn Fn(&ModelCall) -> Option<Vec<Essence>>| {
+            let mut best: Option<(usize, usize)> = None;
+            for (index, conversation) in open.iter().enumerate() {
+                let Some(before) = before(conversation.calls.last().unwrap()) else {
+                    continue;
+                };
+                let is_longer = best.is_none_or(|(_, length)| before.len() > length);
+                if is_longer && goes_on(&talk, &before) {
+                    best = Some((index, before.len()));
+                }
             }
-        }
+            best
+        };
+        let (whole, bare) = (best(&|call| Some(after(call))), best(&bare));
+        let is_bare = bare.map(|bare| bare.1) > whole.map(|whole| whole.1);
+        let best = if is_bare { bare } else { whole };
         let place = if let Some((index, length)) = best {
             call.known = items_of(&call.asked.items, length);
             Some(index)
@@ -281,6 +299,9 @@ fn sent(parts: &[Part], change: u8) -> Vec<Arc<Item>> {
             Part::Text(text) if change == 2 => *text += "!",
             _ => {}
         }
+    }
+    if change == 9 {
+        parts.retain(|part| !matches!(part, Part::Text(_)));
     }
     let results = parts.iter().filter_map(|part| match part {
         Part::Call(call) => Some(Item::Result(ToolResult {

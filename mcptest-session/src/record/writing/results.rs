@@ -96,9 +96,15 @@ impl<'o> Writing<'o> {
     pub(super) fn result(&mut self, result: &ToolResult, waited: Option<u64>, open: &mut Open) {
         let id = result.id.as_deref().unwrap_or_default();
         let by_name = || open.pairing.next_by_name(result.name.as_deref()?);
-        let Some(own) = open.pairing.of(id).or_else(by_name) else {
-            return;
+        // A client may make an identifier up for a call that has none.
+        let in_order = || {
+            result
+                .name
+                .is_none()
+                .then(|| open.pairing.next_nameless())?
         };
+        let own = open.pairing.of(id).or_else(by_name).or_else(in_order);
+        let Some(own) = own else { return };
         if open.pairing.result_of(own).is_none() {
             self.write_result(result, waited, own, open);
         }
