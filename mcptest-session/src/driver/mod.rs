@@ -12,11 +12,14 @@ use std::fmt;
 use std::path::Path;
 use std::path::PathBuf;
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::time::Duration;
 
 #[cfg(feature = "record")]
 pub(crate) use talk::{LastLines, lines};
 use talk::{Listener, Said};
+
+use tokio::sync::Notify;
 
 use crate::process::Running;
 
@@ -42,6 +45,8 @@ pub struct AgentCommand {
     pub time_limit: Option<Duration>,
     /// A file that is for it alone, and goes when this process is killed.
     pub(crate) file: Option<PathBuf>,
+    /// When it is told, the command is ended.
+    pub(crate) stop: Option<Arc<Notify>>,
 }
 
 impl AgentCommand {
@@ -58,6 +63,7 @@ impl AgentCommand {
             turns: vec![prompt.into()],
             time_limit: None,
             file: None,
+            stop: None,
         }
     }
 
@@ -80,7 +86,7 @@ impl AgentCommand {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Ended {
-    /// How it ended; `None` where it took too long and was ended.
+    /// How it ended; `None` where it was ended: it took too long, or [`is_stopped`](Self::is_stopped).
     pub status: Option<ExitStatus>,
     /// What it printed on its standard output.
     pub stdout: String,
@@ -90,6 +96,8 @@ pub struct Ended {
     pub said: Vec<String>,
     /// Why it could not be asked all turns.
     pub unasked: Option<String>,
+    /// Its session ended it.
+    pub is_stopped: bool,
 }
 
 impl Ended {
@@ -115,7 +123,7 @@ impl Ended {
     /// Whether it took too long.
     #[must_use]
     pub fn is_too_late(&self) -> bool {
-        self.status.is_none()
+        self.status.is_none() && !self.is_stopped
     }
 }
 
@@ -123,6 +131,7 @@ impl fmt::Display for Ended {
     /// How it ended, and the last it said.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.unasked, self.status) {
+            _ if self.is_stopped => f.write_str("the session ended the program")?,
             (Some(unasked), _) => f.write_str(unasked)?,
             (None, Some(status)) => write!(f, "the program ended with {status}")?,
             (None, None) => f.write_str("the program took too long and was ended")?,
@@ -200,10 +209,22 @@ pub async fn run(agent: &AgentCommand) -> Result<Ended, StartError> {
             }
         }
     };
-    let (status, unasked) = match agent.time_limit {
+    let stopped = async {
+        match &agent.stop {
+            Some(stop) => stop.notified().await,
+            None => std::future::pending().await,
+        }
+    };
+    let ending = async {
+        tokio::select! {
+            (status, unasked) = ending => (status, unasked, false),
+            () = stopped => (None, None, true),
+        }
+    };
+    let (status, unasked, is_stopped) = match agent.time_limit {
         Some(limit) => tokio::time::timeout(limit, ending)
             .await
-            .unwrap_or((None, None)),
+            .unwrap_or((None, None, false)),
         None => ending.await,
     };
     // What it left running goes too.
@@ -216,6 +237,7 @@ pub async fn run(agent: &AgentCommand) -> Result<Ended, StartError> {
         stderr: printed.stderr.into(),
         said: printed.said,
         unasked,
+        is_stopped,
     })
 }
 

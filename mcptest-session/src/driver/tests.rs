@@ -163,3 +163,17 @@ fn a_program_that_is_none_is_an_error_that_says_what_to_write() {
         "`command` is empty; write the program and its arguments, as [python, agent.py]"
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn a_command_that_its_session_ends_says_so() {
+    let mut agent = sh("sleep 60", &["one"]);
+    let stop = std::sync::Arc::new(tokio::sync::Notify::new());
+    stop.notify_one();
+    agent.stop = Some(stop);
+    let began = Instant::now();
+    let ended = run(&agent);
+    assert!(ended.is_stopped && !ended.is_too_late() && !ended.is_success());
+    assert_eq!(ended.to_string(), "the session ended the program");
+    assert!(began.elapsed() < Duration::from_secs(20));
+}

@@ -6,6 +6,7 @@
 //! - `place`: which answer a request asks for; `openings`, `alike`, `turn_sign`: its conversation;
 //! - `talk`, `turns`, `spoken`, `examples`: the turns of the model in a request, beside those that it took;
 //! - `compare`: what a request says otherwise than the recorded one;
+//! - `texts`, `frames`: when two values are the same;
 //! - `closing`: what the program says to the user, beside what it said;
 //! - `held`: what a request has of the one before it;
 //! - `session`: one run of the agent's code against a recording;
@@ -22,6 +23,7 @@ mod closing;
 mod compare;
 mod conversation;
 mod examples;
+mod frames;
 mod held;
 mod index;
 mod joined;

@@ -8,6 +8,7 @@ use axum::http::Method;
 use axum::response::Response;
 use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::Value;
+use tokio::sync::Notify;
 
 use super::compare::Comparison;
 use super::options::PlayOptions;
@@ -47,6 +48,12 @@ impl Player {
             options,
             state: Mutex::default(),
         }))
+    }
+
+    /// Told when the code asks again and again what was not recorded: the run is to be ended.
+    pub(super) fn stop(&self) -> Arc<Notify> {
+        let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&state.stop)
     }
 
     fn respond(&self, incoming: &Incoming) -> Response {
@@ -128,6 +135,11 @@ impl Player {
             let text = format!("the recording ends here after {calls}");
             return state.beyond(recording, request, Some((conversation, answer)), &text);
         };
+        if state.given.contains_key(&(conversation, answer))
+            && let Some(text) = state.unrecorded(recording.answers())
+        {
+            return error(&incoming.path, 400, &text);
+        }
         let streamed = request.asked.streamed;
         let said = self.compared(&mut state, &request, (conversation, answer), is_new);
         drop(state);

@@ -173,7 +173,10 @@ impl PlaySession {
     ) -> AgentCommand {
         let agent = AgentCommand::new(command, folder, "");
         let config = self.config.as_ref().map(ConfigFile::path);
-        agent.in_session(self.environment(), &self.turns, config)
+        AgentCommand {
+            stop: Some(self.player.stop()),
+            ..agent.in_session(self.environment(), &self.turns, config)
+        }
     }
 
     /// Ends the session of a command that ended.

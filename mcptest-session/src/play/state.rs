@@ -1,10 +1,12 @@
 //! How far a recording is played, and what was told.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use axum::response::Response;
 use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::Value;
+use tokio::sync::Notify;
 
 use super::held::HeldRequests;
 use super::recording::Recording;
@@ -17,6 +19,9 @@ use crate::record::{Observed, Outcome, Pool};
 
 /// The most requests beyond a recording of which each is told.
 const MOST_BEYOND: usize = 20;
+
+/// After so many requests that were not recorded, the run is ended.
+const MOST_UNRECORDED: usize = 50;
 
 /// The order of what stands at no recorded answer.
 pub(super) const BEYOND: usize = usize::MAX / 4;
@@ -43,6 +48,10 @@ pub(super) struct State {
     /// Requests beyond the recording.
     pub(super) beyond: usize,
     pub(super) servers: ServersState,
+    /// Requests that were not recorded: beyond the recording, or once more.
+    unrecorded: usize,
+    /// Told when there are too many of these.
+    pub(super) stop: Arc<Notify>,
 }
 
 impl State {
@@ -56,6 +65,24 @@ impl State {
                 self.divergences.insert((rank, number), one);
             }
         }
+    }
+
+    /// Counts a request that was not recorded. If there are too many of them, the run ends: what the request is answered.
+    pub(super) fn unrecorded(&mut self, of: usize) -> Option<String> {
+        self.unrecorded += 1;
+        if self.unrecorded < MOST_UNRECORDED {
+            return None;
+        }
+        let text =
+            format!("the run was ended after {MOST_UNRECORDED} requests that were not recorded");
+        if self.unrecorded == MOST_UNRECORDED {
+            let call = (self.observed.len().max(1), of);
+            let path = "model_calls[+]";
+            let found = Divergence::new(DivergenceKind::AnotherCall, call, path, text.as_str());
+            self.add(BEYOND, vec![found]);
+            self.stop.notify_one();
+        }
+        Some(text)
     }
 
     /// A model call that was not recorded.
@@ -72,6 +99,9 @@ impl State {
         text: &str,
     ) -> Response {
         let own = place.map(|(conversation, _)| &recording.conversations[conversation]);
+        if let Some(text) = self.unrecorded(recording.answers()) {
+            return error(&incoming.path, 400, &text);
+        }
         let number = self.beyond;
         self.beyond += 1;
         let call = place.map_or(self.observed.len(), |(_, answer)| answer) + 1;

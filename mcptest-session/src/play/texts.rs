@@ -5,6 +5,7 @@ use mcptest_trace::trace::json_eq;
 use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
+use super::frames::without_frames;
 use crate::lossless::exact;
 use crate::protocol::blob;
 use crate::record::payload::payload;
@@ -82,8 +83,8 @@ pub(super) fn same_text(recorded: &str, played: &str, masks: &[Regex]) -> bool {
     if recorded == played {
         return true;
     }
-    let recorded = blanked(recorded, masks);
-    let played = blanked(played, masks);
+    let recorded = blanked(&without_frames(recorded), masks);
+    let played = blanked(&without_frames(played), masks);
     recorded == played || fits(&recorded, &played)
 }
 

@@ -3,7 +3,7 @@
 use axum::http::{HeaderMap, Method};
 use serde_json::{Value, json};
 
-use super::agent::{Agent, player};
+use super::agent::{Agent, ask, player};
 use super::answers::{by_hand, recorded};
 use crate::endpoint::{Answerer as _, Incoming};
 use crate::play::{PlayOptions, Player};
@@ -213,4 +213,39 @@ async fn a_request_that_strict_json_refuses_is_compared_as_it_was_recorded() {
         let of_results = found.iter().filter(|it| it.path.contains("result"));
         assert_eq!(of_results.count(), wanted, "{result}: {found:?}");
     }
+}
+
+#[tokio::test]
+async fn code_that_asks_the_same_again_and_again_is_ended() {
+    let agent = Agent::default();
+    let cassette = recorded(&agent).await;
+    let player = player(&cassette, PlayOptions::default());
+    let request = agent.request(&agent.begin());
+    for number in 0..60 {
+        let (status, bytes) = ask(&player, number, &agent.path().0, None, &request).await;
+        // The first request, and those that were not recorded.
+        assert_eq!(status, if number < 50 { 200 } else { 400 }, "{number}");
+        let words = "the run was ended after 50 requests that were not recorded";
+        assert_eq!(
+            String::from_utf8_lossy(&bytes).contains(words),
+            number >= 50
+        );
+    }
+    let told = player.played().divergences;
+    let told: Vec<(&str, &str)> = told
+        .iter()
+        .map(|it| (it.kind.as_str(), it.path.as_str()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("asked_again", "model_calls[0]"),
+            ("another_call", "model_calls[+]")
+        ]
+    );
+    // Whoever runs the code is told it.
+    let stop = player.stop();
+    tokio::time::timeout(std::time::Duration::from_secs(5), stop.notified())
+        .await
+        .unwrap();
 }
