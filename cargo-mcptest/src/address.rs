@@ -13,8 +13,18 @@ pub(crate) fn shown(url: &str) -> String {
 
 /// A text in which an address may stand in whole: without its keys.
 pub(crate) fn hidden_in(text: &str, url: &str) -> String {
-    let parsed = reqwest::Url::parse(url).map(String::from);
-    let whole = [Some(url.to_owned()), parsed.ok()];
+    let parsed = reqwest::Url::parse(url).ok();
+    // Who asks says the login in a header, and the address without it.
+    let without_login = parsed.clone().and_then(|mut url| {
+        url.set_username("").ok()?;
+        url.set_password(None).ok()?;
+        Some(url)
+    });
+    let whole = [
+        Some(url.to_owned()),
+        parsed.map(String::from),
+        without_login.map(String::from),
+    ];
     let whole = whole.into_iter().flatten().filter(|url| !url.is_empty());
     whole.fold(text.to_owned(), |text, url| {
         text.replace(&url, &shown(&url))
@@ -44,9 +54,9 @@ mod tests {
         }
         let url = "https://example.com?key=k1";
         let text = "error sending request for url (https://example.com/?key=k1)";
-        assert_eq!(
-            hidden_in(text, url),
-            "error sending request for url (https://example.com/)"
-        );
+        let expected = "error sending request for url (https://example.com/)";
+        for url in [url, "https://me:pw@example.com?key=k1"] {
+            assert_eq!(hidden_in(text, url), expected);
+        }
     }
 }

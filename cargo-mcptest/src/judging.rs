@@ -1,7 +1,7 @@
 //! The verdicts that a command is about: judged in this process, by the package's own tests, or read
 //! from a folder of results.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::bound;
 use crate::failure::Failure;
+use crate::interrupted;
 use crate::output::{Output, counted_are};
 use crate::package::{FoundPackage, Judging};
 use crate::status::ExitStatus;
@@ -104,7 +105,21 @@ impl Opened {
             writeln!(output.err, "{}", package.versions.line())?;
         }
         let suites = judge::Package::open(&package.folder, &package.name, &package.roots);
-        Ok(Self { package, suites })
+        let opened = Self { package, suites };
+        if let Some(note) = interrupted::note(&opened.package.folder, &opened.places()) {
+            writeln!(output.err, "note: {}", escape(&note))?;
+        }
+        Ok(opened)
+    }
+
+    /// The folders of recordings: that of the package, and those beside the suites.
+    pub(crate) fn places(&self) -> BTreeSet<PathBuf> {
+        let folder = &self.package.folder;
+        let suites = self.suites.suites().map(|(_, suite)| {
+            let beside = suite.source.path().parent();
+            beside.unwrap_or(folder).join("cassettes")
+        });
+        suites.chain([folder.join("cassettes")]).collect()
     }
 
     /// The same, where every suite loads: a command that changes or compares things needs all of them.

@@ -33,6 +33,7 @@ mod gates;
 mod git;
 mod import;
 mod init;
+mod interrupted;
 mod judging;
 mod mock;
 mod mutants;

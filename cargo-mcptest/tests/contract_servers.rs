@@ -132,6 +132,15 @@ fn a_server_over_http_is_asked_with_the_secrets_that_variables_hold() {
     );
     let nobody = asked("http://127.0.0.1:9/mcp", &[]).exits(2);
     assert!(nobody.stderr.contains("does not speak MCP"), "{nobody}");
+    // A key may stand in an address.
+    for url in [
+        "http://me:k-12345678@127.0.0.1:9/mcp?key=k-12345678",
+        "htp://127.0.0.1:9/mcp?key=k-12345678",
+    ] {
+        let said = mcptest(folder.path(), &["contract", "--url", url]);
+        assert!(!said.stderr.contains("k-12345678"), "{said}");
+        assert!(said.stderr.contains("127.0.0.1:9/mcp"), "{said}");
+    }
     let other = asked(&open.url.replace("/mcp", "/other"), &[]).exits(2);
     assert!(
         other.stderr.contains("with its path, for example"),

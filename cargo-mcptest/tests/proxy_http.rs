@@ -440,6 +440,196 @@ async fn a_request_that_names_another_host_reaches_no_server() {
     assert_eq!(run["trace"]["tool_calls"].as_array().unwrap().len(), 2);
 }
 
+/// Only who knows the whole address comes in, and no page of another machine.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn who_does_not_know_the_address_or_is_a_foreign_page_reaches_no_server() {
+    let folder = Folder::new();
+    let proxy = before_telltale(folder.path()).await;
+    let (origin, secret) = {
+        let rest = proxy.url.trim_start_matches("http://");
+        let (here, path) = rest.split_once('/').unwrap();
+        let secret = path.strip_suffix("/mcp").unwrap();
+        (format!("http://{here}"), secret.to_owned())
+    };
+    assert_eq!(secret.len(), 32, "{}", proxy.url);
+    let other = "0".repeat(32);
+    for (path, from, status) in [
+        (format!("/{secret}/mcp"), None, 200),
+        (
+            format!("/{secret}/mcp"),
+            Some("http://localhost:6274".to_owned()),
+            200,
+        ),
+        (format!("/{secret}/mcp"), Some(origin.clone()), 200),
+        (
+            format!("/{secret}/mcp"),
+            Some("https://evil.example".to_owned()),
+            403,
+        ),
+        (
+            format!("/{secret}/mcp"),
+            Some("http://localhost.evil.example".to_owned()),
+            403,
+        ),
+        (format!("/{secret}/mcp"), Some("null".to_owned()), 403),
+        ("/mcp".to_owned(), None, 404),
+        (format!("/{secret}x/mcp"), None, 404),
+        (format!("/{other}/mcp"), None, 404),
+    ] {
+        let mut request = Client::new().post(format!("{origin}{path}"));
+        if let Some(from) = &from {
+            request = request.header("origin", from);
+        }
+        let answer = request.body(CALL).send().await.unwrap();
+        assert_eq!(answer.status(), status, "{path} {from:?}");
+        let said = answer.text().await.unwrap();
+        assert_eq!(
+            said.starts_with("cargo mcptest proxy: "),
+            status != 200,
+            "{said}"
+        );
+    }
+    proxy.stop();
+    let calls = run(&folder, 1)["trace"]["tool_calls"]
+        .as_array()
+        .unwrap()
+        .len();
+    assert_eq!(calls, 3);
+}
+
+/// The older transport: the server says where to post, without the part of the address that it does not know.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn where_a_server_tells_its_client_to_post_is_open_to_it() {
+    async fn older(request: Request) -> Response {
+        if request.method() == Method::GET {
+            let event = "event: endpoint\ndata: /messages?session_id=7\n\n";
+            let events = tokio_stream::iter([Ok::<_, std::io::Error>(Bytes::from(event))]);
+            return (
+                [("content-type", "text/event-stream")],
+                Body::from_stream(events),
+            )
+                .into_response();
+        }
+        (StatusCode::ACCEPTED, request.uri().to_string()).into_response()
+    }
+    let folder = Folder::new();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let server = format!("http://{}/sse", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        axum::serve(listener, Router::new().fallback(older))
+            .await
+            .unwrap();
+    });
+    let proxy = Process::proxy(folder.path(), &server, &[]);
+    let here = proxy
+        .url
+        .trim_start_matches("http://")
+        .split('/')
+        .next()
+        .unwrap()
+        .to_owned();
+    let post = |path: &str| {
+        Client::new()
+            .post(format!("http://{here}{path}"))
+            .body(CALL)
+            .send()
+    };
+    let told = "/messages?session_id=7";
+    assert_eq!(post(told).await.unwrap().status(), 404);
+    let opened = Client::new().get(&proxy.url).send().await.unwrap();
+    assert!(opened.text().await.unwrap().contains(told));
+    let answer = post(told).await.unwrap();
+    assert_eq!(
+        (
+            answer.status().as_u16(),
+            answer.text().await.unwrap().as_str()
+        ),
+        (202, told)
+    );
+    assert_eq!(post("/messages?session_id=8").await.unwrap().status(), 404);
+    proxy.stop();
+}
+
+/// The query of the server's address goes along, and no message and no recording shows it.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn the_query_of_the_servers_address_reaches_the_server_and_nobody_else() {
+    let folder = Folder::new();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let server = format!(
+        "http://{}/mcp?api_key=k-12345678&profile=a",
+        listener.local_addr().unwrap()
+    );
+    tokio::spawn(async move {
+        axum::serve(listener, Router::new().fallback(telltale))
+            .await
+            .unwrap();
+    });
+    let proxy = Process::proxy(folder.path(), &server, &[]);
+    assert!(!proxy.url.contains("k-12345678"), "{}", proxy.url);
+    let ask = |more: &str| {
+        Client::new()
+            .post(format!("{}{more}", proxy.url))
+            .body(CALL)
+            .send()
+    };
+    for (more, expected) in [
+        ("", "/mcp?api_key=k-12345678&profile=a"),
+        (
+            "?profile=b&page=2",
+            "/mcp?api_key=k-12345678&profile=b&page=2",
+        ),
+    ] {
+        let said = ask(more).await.unwrap().text().await.unwrap();
+        assert!(said.contains(expected), "{said}");
+    }
+    proxy.stop();
+    let text = run(&folder, 1).to_string();
+    assert!(
+        text.contains("profile=b") && !text.contains("k-12345678"),
+        "{text}"
+    );
+    let gone = Process::proxy(
+        folder.path(),
+        "http://me:secret@127.0.0.1:9/mcp?api_key=k-12345678",
+        &[],
+    );
+    let answer = Client::new()
+        .post(&gone.url)
+        .body(CALL)
+        .send()
+        .await
+        .unwrap();
+    let said = answer.text().await.unwrap();
+    assert!(
+        said.contains("`http://127.0.0.1:9/mcp` cannot be reached") && !said.contains("k-12345678"),
+        "{said}"
+    );
+}
+
+/// A client that opens a session and does nothing makes no run; one that asks for the tools does.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_is_only_opened_is_no_run() {
+    let folder = folder();
+    let server = mock(&folder);
+    let proxy = Process::proxy(folder.path(), &server.url, &[]);
+    client(&proxy.url).await.cancel().await.unwrap();
+    let used = client(&proxy.url).await;
+    used.list_all_tools().await.unwrap();
+    used.cancel().await.unwrap();
+    let said = proxy.stop();
+    assert_eq!(said.matches("recorded: ").count(), 1, "{said}");
+    assert_eq!(run(&folder, 1)["tools"].as_array().unwrap().len(), 2);
+    assert!(
+        !folder
+            .at("suites/cassettes/Desk_agent__gpt-5/run-2.json")
+            .exists()
+    );
+}
+
 #[test]
 fn what_is_no_address_is_refused() {
     let refused = |more: &[&str]| {

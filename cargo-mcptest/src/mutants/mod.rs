@@ -215,3 +215,19 @@ fn write(opened: &Opened, found: &MutantsFound<'_>) -> Result<PathBuf, Failure> 
     })?;
     Ok(folder)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A share of 1 is a limit that fails for nothing, so 1 is one percent; as the least score it may be a share.
+    #[test]
+    fn one_is_a_percent_as_the_most_and_may_be_a_share_as_the_least() {
+        assert_eq!(most_percent("1"), Ok(1.0));
+        assert_eq!((most_percent("0"), most_percent("20")), (Ok(0.0), Ok(20.0)));
+        let told = "the number is in percent: `5` allows 5%, and `0` allows none";
+        assert_eq!(most_percent("0.05"), Err(told.to_owned()));
+        let told = "the number is in percent: write 100";
+        assert_eq!(percent("1"), Err(told.to_owned()));
+    }
+}

@@ -26,11 +26,10 @@ impl Orphans {
     pub(super) fn find(opened: &Opened) -> Self {
         let agents = opened.suites.agents();
         let folder = &opened.package.folder;
-        let mut places: BTreeSet<PathBuf> = [folder.join("cassettes")].into();
+        let places = opened.places();
         let mut snapshots: BTreeSet<PathBuf> = BTreeSet::new();
         for (_, suite) in opened.suites.suites() {
             let beside = suite.source.path().parent().unwrap_or(folder);
-            places.insert(beside.join("cassettes"));
             snapshots.insert(beside.join("snapshots"));
         }
         let asked = AskedFiles::of(folder, &agents);

@@ -22,6 +22,9 @@ use super::{LayoutKind, Store, render, run_name, runs_in, steps};
 const COMPLETE: &str = "complete";
 const PUBLISHED: &str = "published";
 
+/// What keeps git away from the folder.
+const IGNORE: &str = ".gitignore";
+
 /// What replaces what; in the file `complete`.
 #[derive(Serialize, Deserialize)]
 struct Replacement {
@@ -39,6 +42,11 @@ impl Store {
         self.finish_interrupted()?;
         let staging = self.staging();
         disk::make_folder(&staging)?;
+        // Whoever is killed leaves nothing that could be committed by mistake.
+        let ignoring = staging.join(IGNORE);
+        if !ignoring.is_file() {
+            write_atomically(&ignoring, b"*\n")?;
+        }
         write_atomically(&staging.join(run_name(number)), render(run).as_bytes())
     }
 
@@ -198,9 +206,9 @@ impl Store {
         for entry in entries {
             let entry = entry.map_err(|error| disk::reading(&staging, error))?;
             let name = entry.file_name();
-            let ours = name
-                .to_str()
-                .is_some_and(|name| number_of(name).is_some() || disk::is_temporary(name));
+            let ours = name.to_str().is_some_and(|name| {
+                number_of(name).is_some() || disk::is_temporary(name) || name == IGNORE
+            });
             if ours {
                 disk::remove(&entry.path())?;
             }

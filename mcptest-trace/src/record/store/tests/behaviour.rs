@@ -213,6 +213,17 @@ fn what_is_staged_can_be_discarded() {
 }
 
 #[test]
+fn git_ignores_what_is_staged_as_long_as_it_is_there() {
+    let place = tempfile::tempdir().unwrap();
+    let store = store(place.path(), Form::Folder);
+    let ignoring = place.path().join(format!(".{STEM}.recording/.gitignore"));
+    stage(&store, &["a", "b"]);
+    assert_eq!(fs::read_to_string(&ignoring).unwrap(), "*\n");
+    store.publish(2).unwrap();
+    assert_eq!(names(place.path()), set([STEM]));
+}
+
+#[test]
 fn a_pinned_path_is_the_only_one() {
     let place = tempfile::tempdir().unwrap();
     let other = store(place.path(), Form::Single);
