@@ -251,7 +251,7 @@ impl SideRuns {
             Change::new("the system prompt changed", diff)
         });
         let listed = |what: &str, list: fn(&RecordedWith) -> Option<&Vec<String>>| {
-            let lists = [&before, &now].map(|side| side.iter().find_map(|with| list(with)));
+            let lists = [&before, &now].map(|side| side.iter().filter_map(|with| list(with)).min());
             let [Some(before), Some(now)] = lists else {
                 return None;
             };
@@ -484,9 +484,12 @@ fn other_text<'a>([before, now]: [&[&'a Text]; 2]) -> Option<[&'a Text; 2]> {
     if known[0] == known[1] {
         return None;
     }
+    // Which run has which number says nothing.
+    let least = |texts: Vec<&'a Text>| texts.into_iter().min_by_key(|text| &text.text);
     let own = |side: &[&'a Text], other: &BTreeSet<String>| {
-        let own = side.iter().find(|text| !other.contains(&text.digest));
-        own.or_else(|| side.first()).copied()
+        let all = side.iter().copied();
+        let own = all.clone().filter(|text| !other.contains(&text.digest));
+        least(own.collect()).or_else(|| least(all.collect()))
     };
     Some([own(before, &known[1])?, own(now, &known[0])?])
 }

@@ -73,7 +73,7 @@ fn runs_with_another_prompt_are_not_compared() {
     assert_eq!(agent.status, CaseStatus::Ignored);
     assert_eq!(
         said(agent),
-        "not comparable with the baseline: baseline: recorded with another prompt; see `s::regression`"
+        "not comparable with the baseline: the prompt is another one; see `s::regression`"
     );
     assert!(said(&found["s::regression"]).contains("not comparable: `a_refund`"));
 }
