@@ -2,6 +2,7 @@
 //! recorded.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::status::Step;
 use crate::trace::responses::exchanges;
@@ -43,7 +44,9 @@ impl RunSteps {
     ///
     /// An assistant turn is a model call, together with the `tool_use` turns right after it: one
     /// response can hold text and several tool calls. Where the calls carry `step`, `tool_use` turns
-    /// of different steps are calls of their own. The system prompt is not part of the turns, so it is not counted.
+    /// of different steps are calls of their own. Where the results of tools are no turns, as our own recorder
+    /// writes runs, each result counts behind its call. The system prompt is not part of the turns, so it is not
+    /// counted.
     ///
     /// ```
     /// use mcptest_trace::energy::RunSteps;
@@ -64,18 +67,33 @@ impl RunSteps {
     pub fn estimated(trace: &Trace) -> Self {
         let mut tokens = Vec::new();
         let mut context = 0_u64;
+        let results = trace.results_by_call();
+        let mut turns = trace.conversation.turns.iter();
+        let no_results = !turns.any(|turn| turn.role == "tool");
         for exchange in exchanges(trace) {
             let turns = exchange.turns.iter();
-            let characters = turns
-                .map(|turn| turn.content.chars().count() as u64)
-                .fold(0, u64::saturating_add);
+            let said = turns.map(|turn| turn.content.chars().count() as u64);
+            let characters = said.fold(0, u64::saturating_add);
+            // What was called without a turn that says so.
+            let written = exchange
+                .turns
+                .iter()
+                .filter(|turn| turn.is_tool_use())
+                .count();
+            let calls = exchange.calls.iter().skip(written);
+            let calls = calls.map(|call| &trace.tool_calls[*call]);
+            let called = calls.map(|call| characters_of(&call.args) + call.name.len() as u64);
+            let characters = called.fold(characters, u64::saturating_add);
             if exchange.is_model_call() {
                 tokens.push(StepTokens::new(
                     context.div_ceil(CHARACTERS_PER_TOKEN),
                     characters.div_ceil(CHARACTERS_PER_TOKEN),
                 ));
             }
-            context = context.saturating_add(characters);
+            let returned = exchange.calls.iter().filter_map(|call| results[*call]);
+            let returned = returned.map(|result| characters_of(&result.result));
+            let returned = returned.filter(|_| no_results).fold(0, u64::saturating_add);
+            context = context.saturating_add(characters).saturating_add(returned);
         }
         Self {
             tokens,
@@ -96,6 +114,14 @@ impl RunSteps {
         let totals = totals.map(|tokens| tokens.total().unwrap_or_default());
         totals.map(Step::of).collect()
     }
+}
+
+/// Characters of what a call was told or returned, as a model reads it.
+fn characters_of(value: &Value) -> u64 {
+    let text = value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned);
+    text.chars().count() as u64
 }
 
 /// What the model said in each of its calls, in order; `None` for a call that only used tools.
@@ -213,6 +239,54 @@ mod tests {
                 .len(),
             2
         );
+    }
+
+    /// Seven searches, one after the other, each of which returns much; as our own recorder writes them, or with fewer
+    /// turns.
+    fn searches(turns: usize) -> Trace {
+        let turn = |content: String| json!({ "role": "assistant", "content": content });
+        let called = |at: usize| turn(format!("tool_use web::search with {{\"page\":{at}}}"));
+        let calls =
+            (0..7).map(|at| json!({ "name": "search", "args": { "page": at }, "step": at }));
+        let results = (0..7).map(|at| json!({ "call_index": at, "result": "x".repeat(8_000) }));
+        let turns = (0..turns).map(called).chain([turn("done".to_owned())]);
+        Trace::from_envelope(&json!({
+            "tool_calls": calls.collect::<Vec<_>>(),
+            "tool_results": results.collect::<Vec<_>>(),
+            "conversation": { "turns": turns.collect::<Vec<_>>() },
+        }))
+    }
+
+    #[test]
+    fn a_spiral_whose_results_are_no_turns_trips() {
+        use crate::energy::{GuardOptions, analyse};
+        for turns in [7, 3, 0] {
+            let steps = RunSteps::estimated(&searches(turns));
+            assert_eq!(steps.tokens.len(), 8, "{turns}");
+            let grown = steps.tokens.windows(2).take(7);
+            let mut grown = grown.map(|pair| pair[1].prompt.unwrap() - pair[0].prompt.unwrap());
+            assert!(
+                grown.all(|more| (2_000..2_020).contains(&more)),
+                "{steps:?}"
+            );
+            let analysis = analyse(&steps, GuardOptions::default(), None).unwrap();
+            assert!(analysis.tripped, "{turns}: {analysis:?}");
+        }
+    }
+
+    #[test]
+    fn a_result_that_is_a_turn_counts_once() {
+        let turns = json!([
+            { "role": "assistant", "content": "tool_use a" }, { "role": "tool", "content": "12345678" },
+            { "role": "assistant", "content": "done" },
+        ]);
+        let run = json!({
+            "tool_calls": [{ "name": "a", "step": 0 }],
+            "tool_results": [{ "call_index": 0, "result": "12345678" }],
+            "conversation": { "turns": turns },
+        });
+        let steps = RunSteps::estimated(&Trace::from_envelope(&run)).tokens;
+        assert_eq!(steps[1].prompt, Some(5));
     }
 
     #[test]

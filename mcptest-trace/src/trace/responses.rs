@@ -8,13 +8,21 @@
 //! 2. there are exactly as many `steps` as there are model calls when every `tool_use` turn is one
 //!    of its own, and fewer when they are put together; or as many as there are assistant turns.
 
+//!
+//! Calls that have no turn are of the model call that their `step` names. Where there are more steps than answers,
+//! each such step is an answer without a turn, before the closing.
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::{Trace, Turn};
 
 /// One answer of the model, or what stands between two answers.
 pub(crate) struct Exchange<'a> {
+    /// None for an answer of which only its calls were recorded.
     pub(crate) turns: &'a [Turn],
+    /// The calls that it made, as indices of the trace's, as far as the recording tells.
+    pub(crate) calls: Vec<usize>,
     /// Index into `steps` of the model call, where a tool call in it says so.
     pub(crate) step: Option<usize>,
 }
@@ -22,14 +30,16 @@ pub(crate) struct Exchange<'a> {
 impl Exchange<'_> {
     /// Whether it is a model call.
     pub(crate) fn is_model_call(&self) -> bool {
-        self.turns.first().is_some_and(Turn::is_assistant)
+        self.turns.first().is_none_or(Turn::is_assistant)
     }
 }
 
 /// The turns in order: those of one model call together, every other one alone.
 pub(crate) fn exchanges(trace: &Trace) -> Vec<Exchange<'_>> {
     let turns = &trace.conversation.turns;
-    let steps = steps_of_turns(trace);
+    let calls = calls_of_turns(trace);
+    let step = |call: &Option<usize>| step_of(trace, (*call)?);
+    let steps: Vec<Option<usize>> = calls.iter().map(step).collect();
     let apart = turns_apart(turns, trace.conversation.steps.len());
     // As many steps as turns: each turn is an answer of its own, text before a call too.
     let assistant = turns.iter().filter(|turn| turn.is_assistant()).count();
@@ -50,34 +60,92 @@ pub(crate) fn exchanges(trace: &Trace) -> Vec<Exchange<'_>> {
     let mut start = 0;
     for index in 1..=turns.len() {
         if index == turns.len() || !belongs(index) {
-            found.push(exchange(turns, &steps, start..index));
+            found.push(exchange(turns, &calls, &steps, start..index));
             start = index;
         }
     }
+    with_calls_alone(trace, &calls, &mut found);
     found
 }
 
-fn exchange<'a>(turns: &'a [Turn], steps: &[Option<usize>], range: Range<usize>) -> Exchange<'a> {
-    let step = steps.get(range.clone()).unwrap_or_default();
+fn exchange<'a>(
+    turns: &'a [Turn],
+    calls: &[Option<usize>],
+    steps: &[Option<usize>],
+    range: Range<usize>,
+) -> Exchange<'a> {
     Exchange {
-        step: step.iter().copied().flatten().next(),
+        calls: calls[range.clone()].iter().copied().flatten().collect(),
+        step: steps[range.clone()].iter().copied().flatten().next(),
         turns: &turns[range],
     }
 }
 
-/// The step of the call behind each `tool_use` turn; empty when turns and calls do not correspond.
-fn steps_of_turns(trace: &Trace) -> Vec<Option<usize>> {
+/// The step of a call.
+fn step_of(trace: &Trace, call: usize) -> Option<usize> {
+    usize::try_from(trace.tool_calls.get(call)?.step?).ok()
+}
+
+/// The call behind each turn, where it is a `tool_use` turn: the next one, or where turns and calls are not as many,
+/// the next one of the tool that the turn names.
+fn calls_of_turns(trace: &Trace) -> Vec<Option<usize>> {
     let turns = &trace.conversation.turns;
     let tool_use = turns.iter().filter(|turn| turn.is_tool_use()).count();
-    if tool_use != trace.tool_calls.len() {
-        return Vec::new();
-    }
-    let mut calls = trace.tool_calls.iter();
-    let step = |turn: &Turn| {
-        let call = turn.is_tool_use().then(|| calls.next()).flatten()?;
-        usize::try_from(call.step?).ok()
+    let all = tool_use == trace.tool_calls.len();
+    let mut next = 0;
+    let call = |turn: &Turn| {
+        let named = turn
+            .is_tool_use()
+            .then(|| turn.content.strip_prefix("tool_use "))??;
+        let tool = named.split_once(" with ").map_or(named, |(tool, _)| tool);
+        let mut calls = trace.tool_calls.iter().enumerate().skip(next);
+        let own = |name: &str| {
+            let server = tool.strip_suffix(name);
+            server.is_some_and(|server| server.is_empty() || server.ends_with("::"))
+        };
+        let (at, _) = calls.find(|(_, call)| all || own(&call.name))?;
+        next = at + 1;
+        Some(at)
     };
-    turns.iter().map(step).collect()
+    turns.iter().map(call).collect()
+}
+
+/// Gives the calls without a turn to the answer of their step.
+fn with_calls_alone(trace: &Trace, of_turns: &[Option<usize>], found: &mut Vec<Exchange<'_>>) {
+    let told: BTreeSet<usize> = of_turns.iter().copied().flatten().collect();
+    let mut alone: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for call in (0..trace.tool_calls.len()).filter(|call| !told.contains(call)) {
+        if let Some(step) = step_of(trace, call) {
+            alone.entry(step).or_default().push(call);
+        }
+    }
+    let Some((last, _)) = alone.last_key_value() else {
+        return;
+    };
+    // As many answers as steps: each step is one of them.
+    let answers: Vec<usize> = (0..found.len())
+        .filter(|at| found[*at].is_model_call())
+        .collect();
+    let each = answers.len() > *last;
+    let steps = found.iter().enumerate().rev();
+    let steps: BTreeMap<usize, usize> = steps.filter_map(|(at, it)| Some((it.step?, at))).collect();
+    let mut more = Vec::new();
+    for (step, calls) in alone {
+        let own = steps.get(&step).copied();
+        match own.or_else(|| answers.get(step).copied().filter(|_| each)) {
+            Some(at) => found[at].calls.extend(calls),
+            None => more.push(Exchange {
+                turns: &[],
+                calls,
+                step: Some(step),
+            }),
+        }
+    }
+    let closing = found
+        .last()
+        .is_some_and(|last| last.is_model_call() && last.step.is_none());
+    let at = found.len() - usize::from(closing);
+    found.splice(at..at, more);
 }
 
 /// Whether the number of steps says that every `tool_use` turn that follows one is a model call.
@@ -161,8 +229,25 @@ mod tests {
         assert_eq!(lengths(&trace(&SPIRAL, &[None; 3], 4)), [1, 1, 1, 1, 1]);
         let steps = [Some(0), Some(0), Some(1)];
         assert_eq!(lengths(&trace(&SPIRAL, &steps, 0)), [1, 2, 1, 1]);
-        // Without a call for each turn, the calls say nothing of the turns.
-        assert_eq!(lengths(&trace(&SPIRAL, &steps[1..], 0)), [1, 3, 1]);
+        // With fewer calls than turns, a turn is of the next call of its tool.
+        assert_eq!(lengths(&trace(&SPIRAL, &steps[1..], 0)), [1, 1, 2, 1]);
+    }
+
+    #[test]
+    fn a_call_without_a_turn_is_of_the_answer_that_its_step_names() {
+        let steps: Vec<Option<u64>> = (0..7).map(Some).collect();
+        let run = trace(&["user", "done"], &steps, 0);
+        assert_eq!(lengths(&run), [1, 0, 0, 0, 0, 0, 0, 0, 1]);
+        assert_eq!(run.model_calls(), 8);
+        let run = trace(
+            &["user", "looking", "looking", "done"],
+            &[Some(0), Some(1), Some(1)],
+            0,
+        );
+        assert_eq!(lengths(&run), [1, 1, 1, 1]);
+        assert_eq!(exchanges(&run)[2].calls, [1, 2]);
+        // Nothing says when it was made.
+        assert_eq!(lengths(&trace(&["user", "done"], &[None; 3], 0)), [1, 1]);
     }
 
     #[test]
