@@ -8,7 +8,7 @@ use super::form::Own;
 use super::key::{Key, Keyed, Range, Role, or_variable};
 use super::table::GateEntry;
 use super::{Breach, Counts, EachRun, Input, Options, RunScore, Threshold, wide};
-use crate::eval::{Claim, ClaimVerdict, Considered, narrative_rules};
+use crate::eval::{Claim, ClaimVerdict, Considered, has_english, narrative_rules};
 use crate::eval::{NarrativeOptions, NarrativeReport, narrative_divergence_with};
 use crate::render::Evidence;
 use crate::text::{truncate, truncate_lines};
@@ -189,13 +189,15 @@ impl EachRun for NarrativeOptions {
             .iter()
             .map(|run| run.trace.messages_before_closing().count());
         let before = if self.all_messages { 0 } else { before.sum() };
-        none.then(|| match before {
+        let none = none.then(|| match before {
             0 => "no claim was read in any run".to_owned(),
             1 => "no claim was read in any run; one message before a closing was not read, `all_messages: true` reads it".to_owned(),
             before => format!(
                 "no claim was read in any run; {before} messages before the closings were not read, `all_messages: true` reads them"
             ),
-        })
+        });
+        let notes: Vec<String> = none.into_iter().chain(unread(runs, scores)).collect();
+        (!notes.is_empty()).then(|| notes.join("; "))
     }
 
     fn explain(&self, _input: &Input<'_>, run: &Run, report: &NarrativeReport) -> Vec<Evidence> {
@@ -216,6 +218,24 @@ impl EachRun for NarrativeOptions {
 
     fn explain_rest(&self, run: &Run, report: &NarrativeReport) -> Vec<Evidence> {
         claims(run, report, true)
+    }
+}
+
+/// How many closings are judged on nothing, since the gate reads English only.
+fn unread(runs: &[Run], scores: &[Value]) -> Option<String> {
+    let other = |(run, metrics): &(&Run, &Value)| {
+        let closing = run.trace.closing().unwrap_or_default();
+        let said = !closing.trim().is_empty() && metrics["narrative"]["claims"] == 0;
+        said && !has_english(closing)
+    };
+    match (runs.iter().zip(scores).filter(other).count(), runs.len()) {
+        (0, _) => None,
+        (1, 1) => Some(
+            "the closing has no sentence in English, so the gate judged it on nothing".to_owned(),
+        ),
+        (some, all) => Some(format!(
+            "{some} of {all} closings have no sentence in English, so the gate judged them on nothing"
+        )),
     }
 }
 

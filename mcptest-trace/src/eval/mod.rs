@@ -42,7 +42,7 @@ pub use measure::{Better, Measure, Unit};
 pub use metrics::Metrics;
 pub use narrative::{
     CallFinding, Claim, ClaimVerdict, Considered, KnownTools, NarrativeOptions, NarrativeReport,
-    Reported, UnclaimedCall, Unclear, narrative_divergence, narrative_divergence_with,
+    Reported, UnclaimedCall, Unclear, has_english, narrative_divergence, narrative_divergence_with,
     narrative_rules, reported,
 };
 pub use playback::{Divergence, DivergenceKind, IgnoredPath, PlaybackOptions, PlaybackReport};

@@ -5,7 +5,10 @@ use serde_json::Value;
 
 use crate::trace::{each_scalar, words_of_tool};
 
+use super::super::whole::stands_whole;
 use super::call::Call;
+use super::detail::{Detail, Kind};
+use super::detail_match::has;
 use super::lexicon::{Lexicon, lower, stem};
 use super::marks::{Mark, Marks, of};
 use super::sentence::Told;
@@ -81,6 +84,92 @@ fn fits(value: &Value, clause: &str) -> bool {
         scalar => told |= has(&scalar.to_string()),
     });
     told || coded && !clause.contains('@') || !names_a_value(clause)
+}
+
+/// How many names and numbers a claim has, where each of them stands in the arguments of one call; else none.
+pub(super) fn names_all(call: &Call<'_>, found: &Told<'_>) -> usize {
+    let lexicon = Lexicon::get();
+    let told = |detail: &Detail| {
+        let mut told = false;
+        each_scalar(call.args(), &mut |scalar| told |= has(scalar, detail));
+        told
+    };
+    let days = || {
+        found
+            .details
+            .iter()
+            .filter(|detail| detail.kind == Kind::Day)
+    };
+    if !days().all(told) {
+        return 0;
+    }
+    let words: Vec<&str> = found.clause.split_whitespace().collect();
+    let mut named = days().count();
+    for (at, word) in words.iter().enumerate() {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let word = word
+            .strip_suffix("'s")
+            .or(word.strip_suffix("’s"))
+            .unwrap_or(word);
+        let known = lexicon.word(&lower(word)).copied().unwrap_or_default();
+        let own = known.verb == Some(found.spoken);
+        let dated = known.marks.has(Mark::Date)
+            || days().next().is_some()
+                && [at.wrapping_sub(1), at + 1].iter().any(|at| {
+                    let beside = words.get(*at).copied().unwrap_or_default();
+                    let beside = beside.trim_matches(|c: char| !c.is_alphanumeric());
+                    lexicon.is(&lower(beside), Mark::Date)
+                });
+        let name = word.contains(|c: char| c.is_ascii_digit() || c == '@')
+            || word.starts_with(char::is_uppercase) && word.len() > 1;
+        if !name || own || dated || lexicon.lists("currency", &lower(word)) {
+            continue;
+        }
+        if !is_told(call.args(), word) {
+            return 0;
+        }
+        named += 1;
+    }
+    // *to the random channel*, where the `channel` is another
+    let other = |(key, value): (&String, &Value)| {
+        let key = words_of_tool(key);
+        let (Some(last), Some(text)) = (key.last(), value.as_str()) else {
+            return false;
+        };
+        let noun = stem(last);
+        let joint = lexicon.is(last, Mark::Preposition);
+        !joint
+            && (1..words.len()).any(|at| {
+                let word = words[at].trim_matches(|c: char| !c.is_alphanumeric());
+                let before = words[at - 1];
+                let open = of![Determiner Your You Me Third Preposition Adverb];
+                let named = !lexicon.marks(&lower(before)).meets(open);
+                stem(word) == noun && named && !lower(text).contains(&*lower(before))
+            })
+    };
+    if call.arguments().any(other) {
+        0
+    } else {
+        named
+    }
+}
+
+/// Whether a name or a number stands in arguments, as a whole word or as the same amount.
+fn is_told(args: &Value, word: &str) -> bool {
+    let kind = Kind::Amount;
+    let text = word.to_owned();
+    let listed = false;
+    let amount = Detail { kind, text, listed };
+    let figures = word
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || b".,".contains(&byte));
+    let mut told = false;
+    each_scalar(args, &mut |scalar| {
+        let text = scalar.as_str();
+        told |= figures && has(scalar, &amount)
+            || text.is_some_and(|text| stands_whole(&lower(text), &lower(word)));
+    });
+    told
 }
 
 /// Whether a clause names a value: a name, a number, an address, or a word behind *to* or *as*.

@@ -11,7 +11,9 @@ use super::calls::CallFacts;
 use super::detail::{Detail, Kind};
 use super::detail_match::{has, number};
 use super::detail_texts::amount;
-use super::detail_values::{identifying, is_amount_key, is_count_key, of_kind, paths};
+use super::detail_values::{
+    PATHS, identifies, identifying, is_amount_key, is_count_key, is_key, is_path, of_kind, paths,
+};
 use super::lexicon::{Lexicon, lower, stem};
 use super::people::{Whose, whose};
 use super::reported::parts;
@@ -147,6 +149,9 @@ impl<'f> Compared<'f, '_, '_> {
     /// How many fewer things the calls were made for than the claim counts, each for one thing of its object: *both
     /// orders*. Nothing where they may have been as many.
     pub(super) fn too_few(&self) -> Option<usize> {
+        if let Some(few) = self.too_few_listed() {
+            return Some(few);
+        }
         let many = self.found.quantity.filter(|many| (2..=7).contains(many))?;
         let noun = self.found.object.last().map(String::as_str);
         if noun.is_none() && !self.asked_for_several() {
@@ -171,6 +176,20 @@ impl<'f> Compared<'f, '_, '_> {
         (1..many).contains(&things).then_some(things)
     }
 
+    /// How many fewer things the lists that the calls were told have than the claim counts: *archived 12 messages*, by
+    /// `archive_messages { ids: ["m0", "m1"] }`.
+    fn too_few_listed(&self) -> Option<usize> {
+        let many = self
+            .found
+            .quantity
+            .filter(|many| (2..usize::MAX).contains(many))?;
+        let noun = self.found.object.last()?;
+        let own = |call: &&Call<'_>| listed(call, noun, many);
+        let lists: Option<Vec<Vec<String>>> = self.done.iter().map(own).collect();
+        let things: BTreeSet<String> = lists?.into_iter().flatten().collect();
+        (1..many).contains(&things.len()).then_some(things.len())
+    }
+
     /// Whether *both* alone may be of things that the tool is for: the user named several of them, or nothing.
     fn asked_for_several(&self) -> bool {
         let plural = |word: &&str| word.len() > 3 && stem(word) != lower(word);
@@ -183,6 +202,59 @@ impl<'f> Compared<'f, '_, '_> {
         let of_tool = |word: &String| self.done.iter().any(|call| call.said.shares(word));
         several.is_empty() || several.iter().any(of_tool)
     }
+}
+
+/// What the one list names that says of a call which things of a name are meant. Nothing where its arguments or its
+/// result may count them otherwise.
+fn listed(call: &Call<'_>, noun: &str, many: usize) -> Option<Vec<String>> {
+    let files = matches!(noun, "file" | "folder" | "directory" | "document");
+    let own = |key: &str| identifies(call, key, Some(noun)) || files && is_key(key, PATHS);
+    let mut lists = call
+        .arguments()
+        .filter(|(key, _)| own(key))
+        .map(|(_, value)| value);
+    let (list, None) = (lists.next()?, lists.next()) else {
+        return None;
+    };
+    let items = match list {
+        Value::Array(items) => items.clone(),
+        Value::String(text) => text
+            .split(',')
+            .map(|part| Value::from(part.trim()))
+            .collect(),
+        other => vec![other.clone()],
+    };
+    let one = |item: &Value| match item {
+        Value::Object(fields) => !fields.keys().any(|key| is_count_key(key)),
+        Value::String(text) if files && is_key_of_file(text) => true,
+        item => is_identifying(item),
+    };
+    let mut counted = false;
+    for value in [Some(call.args()), call.result.map(|result| &**result)]
+        .into_iter()
+        .flatten()
+    {
+        each_scalar(value, &mut |scalar| {
+            counted |= scalar.as_u64() == Some(many as u64)
+                || scalar.as_str().is_some_and(|text| {
+                    let mut words = text.split(|c: char| !c.is_alphanumeric());
+                    words.any(|word| word.parse() == Ok(many))
+                });
+        });
+    }
+    let returned = call.result.map(|result| parts(result)).unwrap_or_default();
+    let more = |part: &Value| {
+        let mut fields = part.as_object().into_iter().flatten();
+        let long = |value: &Value| value.as_array().is_some_and(|all| all.len() > items.len());
+        long(part) || fields.any(|(_, value)| long(value))
+    };
+    counted |= returned.iter().any(|(part, _)| more(part));
+    let plain = !counted && !items.is_empty() && items.iter().all(one);
+    plain.then(|| items.iter().map(Value::to_string).collect())
+}
+
+fn is_key_of_file(text: &str) -> bool {
+    is_path(text) && !text.ends_with(['/', '\\'])
 }
 
 /// Whether a call may be of several things: by a list, or by that number, in its arguments or its result.

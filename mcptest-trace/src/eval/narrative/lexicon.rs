@@ -64,7 +64,8 @@ pub(super) struct Lexicon {
     quantities: Words<&'static str, usize>,
     /// The sections that only list words.
     lists: BTreeMap<&'static str, BTreeSet<&'static str>>,
-    stand_ins: Vec<(Vec<&'static str>, Vec<&'static str>)>,
+    /// The sections whose rows are words on both sides of a `:`.
+    sides: BTreeMap<&'static str, Vec<[Vec<&'static str>; 2]>>,
     long_names: Words<&'static str, Vec<&'static str>>,
     arguments: Words<&'static str, Vec<&'static str>>,
     /// Classes that have all words of others.
@@ -144,8 +145,18 @@ impl Lexicon {
 
     /// Whether a tool of the one verb may do what the other tells: *added*, by `send_…`.
     pub(super) fn stands_in(&self, verb: &str, told: &str) -> bool {
-        let mut rows = self.stand_ins.iter();
-        rows.any(|(of, by)| of.contains(&told) && by.contains(&verb))
+        self.beside("stands-in", verb, told)
+    }
+
+    /// Whether a call of the one verb may be called the other where its arguments have all that is told: *paid*, by
+    /// `transfer_…`.
+    pub(super) fn is_called(&self, verb: &str, told: &str) -> bool {
+        self.beside("called", verb, told)
+    }
+
+    fn beside(&self, section: &str, verb: &str, told: &str) -> bool {
+        let mut rows = self.sides.get(section).into_iter().flatten();
+        rows.any(|[of, by]| of.contains(&told) && by.contains(&verb))
     }
 
     /// Whether an argument of this name says to whom a call does a verb: `owner`, of *assign*.
@@ -267,9 +278,11 @@ impl Lexicon {
                 let many = many.parse().unwrap_or(usize::MAX);
                 self.quantities.insert(word, many);
             }
-            ("stands-in", words) => {
+            ("stands-in" | "called", words) => {
                 let mut sides = words.split(|word| *word == ":").map(<[_]>::to_vec);
-                self.stand_ins.extend(sides.next().zip(sides.next()));
+                let sides = sides.next().zip(sides.next());
+                let rows = self.sides.entry(section).or_default();
+                rows.extend(sides.map(|(of, by)| [of, by]));
             }
             ("arguments", [verb, keys @ ..]) => {
                 self.arguments.insert(verb, keys.to_vec());
@@ -366,6 +379,9 @@ mod tests {
             "quantities",
             "telling",
             "stands-in",
+            "acts-itself",
+            "called",
+            "elsewhere",
             "tells-whom",
             "turns",
             "moves",

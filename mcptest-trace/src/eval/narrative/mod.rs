@@ -12,6 +12,7 @@ mod detail_texts;
 mod detail_values;
 mod details;
 mod doers;
+mod english;
 mod group;
 mod html;
 mod identifier;
@@ -44,6 +45,7 @@ use std::ops::Range;
 
 use crate::trace::AsTrace;
 
+pub use english::has_english;
 pub use options::NarrativeOptions;
 pub use report::{
     CallFinding, Claim, ClaimVerdict, Considered, NarrativeReport, UnclaimedCall, Unclear,

@@ -32,9 +32,12 @@ pub(super) fn of_answer(object: &[Token<'_>]) -> bool {
         let yours = object.text(at) == "to" && object.is(at + 1, Mark::Your);
         object.is(at, Mark::Preposition) && (yours || object.text(at + 1).contains(['.', '/']))
     };
-    let head = noun_tokens(object).pop();
+    let nouns = noun_tokens(object);
+    // *a draft reply*, where a tool creates drafts
+    let of_tool = |noun: &&Token<'_>| noun.is(Mark::Answer) && noun.is(Mark::ToolNoun);
     !(0..object.len()).any(place)
-        && head.is_some_and(|noun| noun.is(Mark::Answer) && !noun.is(Mark::ToolNoun))
+        && nouns.last().is_some_and(|noun| noun.is(Mark::Answer))
+        && !nouns.iter().any(of_tool)
 }
 
 /// The noun of an object that names an action; a pure one before one that is a thing too.

@@ -235,6 +235,8 @@ pub enum Unclear {
     Delegated,
     /// It may follow by itself from something else that was done.
     Consequence,
+    /// A call of another verb was told all that the claim names.
+    OtherVerb,
     /// The result of every call that would support it sounds as if the call had failed.
     Doubtful,
     /// The address that the call was given may be of whom the claim names, or not.
@@ -249,6 +251,7 @@ impl fmt::Display for Unclear {
             Self::VagueTool => "the name of a successful tool does not say what the tool changes",
             Self::Delegated => "another agent was called, and its calls are not recorded here",
             Self::Consequence => "the claimed change may be the effect of another action",
+            Self::OtherVerb => "a tool of another name was called with all that the claim names",
             Self::Doubtful => "the result sounds as if the call had failed",
             Self::Recipient => "the recording does not say whose address the call has",
         })

@@ -21,7 +21,7 @@ use counts::{does, nothing_changed, participle};
 use dry_run::{of_args, of_fields, of_text};
 pub(super) use parts::parts;
 use parts::plain;
-use prose::{SHORT, begins_as_error, fields_of, no_rows, sounds};
+use prose::{SHORT, begins_as_error, exit_code, fields_of, no_rows, sounds};
 use table::{
     Of, REFUSALS, ROWS, STATUS, SUCCESS, UNCHANGED, WORDS, WORKED, is_failure, is_refusal,
     is_something, is_yes, word_of,
@@ -333,6 +333,11 @@ impl Reader<'_> {
             && let Some(dry) = of_text(text)
         {
             return Reported::Failed(dry);
+        }
+        if self.writes
+            && let Some(code) = exit_code(text)
+        {
+            return Reported::Failed(code);
         }
         if let Some(fields) = fields_of(text)
             && let failed @ Reported::Failed(_) = self.fields(&fields)

@@ -55,9 +55,19 @@ impl Said {
             let whole = words
                 .iter()
                 .take_while(|word| !lexicon.is(word, Mark::Preposition));
-            let nouns = whole.filter(|word| Some(*word) != head);
+            let whole: Vec<&String> = whole.collect();
+            let nouns = whole.iter().filter(|word| Some(**word) != head);
             verbs.extend(nouns.filter_map(|word| lexicon.word(word)?.noun_of));
+            // *add_star*
+            let object = whole
+                .last()
+                .filter(|last| lexicon.lists("acts-itself", last));
+            verbs.extend(object.and_then(|object| base(object)));
         }
+        // *remove_star*
+        let undone = words.last().map(|last| format!("un{last}"));
+        let removes = head.is_some_and(|head| lexicon.akin(head, "remove"));
+        verbs.extend(undone.filter(|_| removes).and_then(|undone| base(&undone)));
         // Which of the two it did, its name does not say.
         if marks.has(Mark::EitherVerb) {
             verbs.clear();
@@ -202,7 +212,7 @@ fn says_object(
     let of_act = |word: &String| {
         let known = lexicon.word(word).copied().unwrap_or_default();
         let act = known.noun_of.or(known.verb);
-        act.is_some_and(|act| verbs.contains(act))
+        act.is_some_and(|act| verbs.contains(act) || verbs.contains(&*format!("un{act}")))
     };
     let noun = |word: &String| {
         let word = stem(word);

@@ -170,14 +170,21 @@ impl<'v> SentenceReader<'_, 'v, '_> {
         }
         let does = |verb: &&str| self.tools.does(verb) || self.tools.named(verb).is_some();
         group.add_if(verbs.iter().any(does), Mark::ToolDoes);
-        if group.has(Mark::IsDone) {
-            let nouns = object::nouns(words);
+        // *the refund was sent*, but not *the order was placed in May*
+        let act = group.has(Mark::WasDone) && !words.have(of![Thing]);
+        if group.has(Mark::IsDone) || act {
+            let mut nouns = object::nouns(words);
+            let of_act = |noun: &String| lexicon.word(noun).and_then(|noun| noun.noun_of);
+            nouns.retain(|noun| !act || !of_act(noun).is_some_and(|act| verbs.contains(&act)));
             let just = |verb: &&str| self.tools.does_just(verb, &nouns);
             group.add_if(verbs.iter().any(just), Mark::OfTool);
         }
         // Without a tool that writes, the code that the closing shows is what was changed.
         let shown = || self.document.code && ours && self.tools.only_read();
-        let composed = group.has(Mark::Composes) && (object::of_answer(words) || shown());
+        // *I've drafted a reply*, where a tool creates drafts
+        let drafts = group.has(Mark::NameOnly) && token.verb.is_some_and(|it| self.tools.says(it));
+        let composed = object::of_answer(words) && !drafts || shown();
+        let composed = group.has(Mark::Composes) && composed;
         group.add_if(composed, Mark::PartOfAnswer);
         group.apply("claim", self.words);
         let rule = rules::first(group.marks)?;

@@ -294,13 +294,18 @@ impl<'t> ToolBox<'t> {
     }
 
     /// Whether the name of a tool says that it does this verb to these things, or to anything that is the agent's own
-    /// work.
+    /// work. A tool that names no thing settles any: *order 7 is refunded*, by `refund`.
     pub(super) fn does_just(&self, verb: &str, nouns: &[String]) -> bool {
         let lexicon = Lexicon::get();
         let work = nouns.last().is_none_or(|noun| lexicon.is(noun, Mark::Work));
         let shares = |tool: &Tool<'_>| nouns.iter().any(|noun| tool.said.shares(noun));
+        let any = lexicon.is(verb, Mark::Settles);
+        // `book_reservation` is of reservations.
+        let thing = |word: &String| lexicon.is(word, Mark::Thing);
+        let of_any =
+            |tool: &Tool<'_>| any && !tool.said.has_object && !tool.said.words.iter().any(thing);
         self.writes()
-            .any(|tool| tool.says(verb) && (work || shares(tool)))
+            .any(|tool| tool.says(verb) && (work || shares(tool) || of_any(tool)))
     }
 
     /// Whether a known tool does a verb, as far as its name or the suite tells.

@@ -4,6 +4,8 @@ use std::cell::LazyCell;
 
 use super::call::{Call, Ending};
 use super::calls::CallFacts;
+use super::covers::names_all;
+use super::detail::Kind;
 use super::doers::{Doers, by_name};
 use super::lexicon::Lexicon;
 use super::marks::{Mark, Marks, of};
@@ -83,7 +85,27 @@ impl WithoutCall<'_, '_> {
         };
         let unknown = !known && doers.all.is_empty() && !tools.complete;
         let unclear = may_be.then_some(Unclear::VagueTool);
-        unclear.or(unknown.then_some(Unclear::ToolsUnknown))
+        let unclear = unclear.or(unknown.then_some(Unclear::ToolsUnknown));
+        let called = || !failed && !doers.listed && doers.all.is_empty() && self.called_so();
+        unclear.or_else(|| called().then_some(Unclear::OtherVerb))
+    }
+
+    /// Whether one call of another verb was told all that the claim names: *I paid ACME $50*, by
+    /// `transfer_money { to: "ACME", amount: 50 }`. Of one name alone, only where the verb may be called so.
+    fn called_so(&self) -> bool {
+        let (found, lexicon) = (self.found, Lexicon::get());
+        let undoes = |verb: &str| lexicon.akin(verb, "remove") || lexicon.akin(verb, "cancel");
+        let mut calls = self.tools.changed().flat_map(Tool::called);
+        calls.any(|(tool, call)| {
+            let named = if call.changed(tool.vague) {
+                names_all(call, found)
+            } else {
+                0
+            };
+            let akin = tool.says_any(|verb| lexicon.is_called(verb, found.spoken));
+            let opposite = tool.says_any(undoes) != undoes(found.spoken);
+            !opposite && (named > 1 || named == 1 && akin)
+        })
     }
 
     /// Whether the present passive tells what a tool did: *the change is pushed*.
@@ -106,7 +128,11 @@ impl WithoutCall<'_, '_> {
         if self.is(Mark::World) {
             !self.tools.changed().any(|_| true) || looked(&|tool| self.found.shares(tool))
         } else {
-            !tried && looked(&|_| true)
+            // *Order 7 is refunded*: a result states that, or a call did it.
+            let mut details = self.found.details.iter();
+            let one = details.any(|detail| matches!(detail.kind, Kind::Numbered(_)));
+            let settled = self.is(Mark::Settles) && (one || self.is(Mark::Consequence));
+            !tried && !settled && looked(&|_| true)
         }
     }
 

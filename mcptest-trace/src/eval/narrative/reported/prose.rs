@@ -7,6 +7,7 @@ use super::super::said::Said;
 use super::counts::{changes, does};
 use super::parts::plain;
 use super::quoted;
+use super::table::is_something;
 
 /// Words of a text that sound as if a call had failed.
 pub(super) const SOUNDS: &[&str] = &[
@@ -94,6 +95,9 @@ pub(super) const SHORT: usize = 400;
 /// A text where it says at once that the call failed.
 pub(super) fn begins_as_error(text: &str) -> Option<String> {
     let plain = text.trim_start_matches(|c: char| !c.is_alphanumeric());
+    if names_none(plain) {
+        return None;
+    }
     let head: String = plain.chars().take(80).collect();
     let lower = head.to_lowercase();
     let mut words = lower.split(|c: char| c.is_whitespace());
@@ -121,6 +125,47 @@ pub(super) fn begins_as_error(text: &str) -> Option<String> {
         })
     });
     (error || begins).then(|| quoted(text))
+}
+
+/// Whether a text begins with a line for errors and no error in it: *Error: (none)*. Below an empty one stands the next
+/// line of its kind, else it is the error.
+fn names_none(text: &str) -> bool {
+    let mut lines = text.lines();
+    let (key, value) = lines
+        .next()
+        .and_then(|line| line.split_once(':'))
+        .unwrap_or_default();
+    let of_errors = ["error", "errors", "stderr"]
+        .iter()
+        .any(|it| key.eq_ignore_ascii_case(it));
+    let empty = value.trim().is_empty();
+    let mut labelled = || lines.next().is_some_and(|next| next.contains(": "));
+    // *Error: no*, and no more
+    let cut = value.trim().eq_ignore_ascii_case("no");
+    of_errors && !cut && !is_something(&Value::from(value)) && (!empty || labelled())
+}
+
+/// Where a line of a text says that a command ended with another code than 0: *Exit Code: 1*, *exited with code 2*.
+pub(super) fn exit_code(text: &str) -> Option<String> {
+    const SHOWN: usize = 12;
+    let is_code = |line: &&str| {
+        let lower = line.to_lowercase();
+        let words = lower.split(|c: char| !c.is_alphanumeric() && c != '-');
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).take(SHOWN).collect();
+        let code = |at: usize| words.get(at).and_then(|word| word.parse::<i64>().ok());
+        (1..words.len()).any(|at| {
+            let ends = matches!(
+                words[at - 1],
+                "exit" | "exited" | "with" | "return" | "returned"
+            );
+            let told = words[..at]
+                .iter()
+                .any(|word| word.starts_with("exit") || *word == "return");
+            let of_code = matches!(words[at], "code" | "status");
+            ends && told && of_code && code(at + 1).is_some_and(|code| code != 0)
+        })
+    };
+    text.lines().find(is_code).map(quoted)
 }
 
 /// The fields that a short text tells line by line: *success: false*, *Status: failed*.
@@ -189,7 +234,7 @@ pub(super) fn no_rows(said: &Said, text: &str) -> Option<String> {
         changed(Some(zero + 1)) || changed(Some(zero + 2)) || changed(zero.checked_sub(1));
     let other = |word: &str| {
         let others = [
-            "error", "errors", "failed", "failures", "skipped", "warnings",
+            "code", "error", "errors", "failed", "failures", "skipped", "status", "warnings",
         ];
         others.contains(&word)
     };

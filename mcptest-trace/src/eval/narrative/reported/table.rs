@@ -213,10 +213,12 @@ pub(super) fn is_yes(value: &Value) -> bool {
 }
 
 pub(super) fn is_something(value: &Value) -> bool {
-    const NOTHING: [&str; 16] = [
+    // What is in brackets says the same: *(none)*, *[]*.
+    const NOTHING: [&str; 18] = [
         "",
         "0",
         "200",
+        "empty",
         "false",
         "n/a",
         "nil",
@@ -224,6 +226,7 @@ pub(super) fn is_something(value: &Value) -> bool {
         "no error",
         "no errors",
         "none",
+        "nothing",
         "null",
         "ok",
         "success",
@@ -235,7 +238,10 @@ pub(super) fn is_something(value: &Value) -> bool {
         Value::Null => false,
         Value::Bool(set) => *set,
         Value::Number(number) => number.as_f64() != Some(0.0),
-        Value::String(text) => !NOTHING.contains(&&*lower(text.trim().trim_end_matches('.'))),
+        Value::String(text) => {
+            let signs = |c: char| c.is_whitespace() || c.is_ascii_punctuation() || c == '—';
+            !NOTHING.contains(&&*lower(text.trim_matches(signs)))
+        }
         Value::Array(items) => items.iter().any(is_something),
         // `{ code: 0, message: "OK" }`
         Value::Object(fields) => match fields.get("code") {

@@ -426,3 +426,39 @@ fn what_is_spelt_like_a_failure_is_none() {
         assert_eq!(reported, Reported::Nothing, "{tool} {args}: {result}");
     }
 }
+
+#[test]
+fn a_line_for_errors_without_one_is_no_failure() {
+    for text in [
+        "Error: (none)",
+        "Output: refunded 18.00 EUR\nError: (none)",
+        "Error: (none)\nOutput: refunded",
+        "Error:\nOutput: refunded",
+        "error: null",
+        "Error: 0",
+        "Errors: []",
+        "Error: -",
+        "exit code 0",
+        "Exit code: 0\nrefunded",
+        "Output: a\nb\nError: (none)\nExit Code: 0\nSignal: (none)",
+    ] {
+        assert_eq!(of("refund", text), Reported::Nothing, "{text}");
+    }
+    for text in [
+        "Error: no such order",
+        "Error: (none of them)",
+        "Error:\n  no such order",
+        "Output: (empty)\nError: no such order\nExit Code: 1",
+        "Output: a\nb\nError: (none)\nExit Code: 1\nSignal: (none)",
+        "exit code 1",
+        "Process exited with status 2.",
+        "Command exited with code 127",
+    ] {
+        assert!(failed("refund", json!(text)), "{text}");
+    }
+    assert_eq!(
+        of("refund", json!({ "error": "(none)" })),
+        Reported::Nothing
+    );
+    assert!(failed("refund", json!({ "error": "none left" })));
+}
