@@ -191,6 +191,8 @@ pub struct Said {
     pub tokens: Option<CallTokens>,
     /// How many other answers came with this one (`n`), which are not looked at.
     pub others: usize,
+    /// The error that the provider told inside of a stream, which ended the answer.
+    pub error: Option<Value>,
 }
 
 impl Said {

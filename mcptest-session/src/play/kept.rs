@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use mcptest_trace::trace::{StepTokens, Trace};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::moves::Shape;
 use crate::exchange::{AnswerItem, CallTokens, Part, Said, Stop};
 use crate::json::{count, list, named, text};
+use crate::record::BROKE_OFF;
 
 /// A call of the trace, and what came back.
 #[derive(Debug, Clone, Default)]
@@ -96,8 +97,16 @@ pub(super) fn said(answer: &Value, mut parts: Vec<Part>, tokens: Option<CallToke
         stop: stop.or_else(|| answer.get("broken").is_none().then(guessed)),
         tokens,
         others: 0,
+        error: told_error(answer),
         parts,
     }
+}
+
+/// The error that ended an answer. An older recording has the words of it alone.
+fn told_error(answer: &Value) -> Option<Value> {
+    let words = || text(answer, "broken")?.strip_prefix(BROKE_OFF);
+    let error = answer.get("error").cloned();
+    error.or_else(|| Some(json!({ "message": words()? })))
 }
 
 pub(super) fn tokens(step: &StepTokens) -> Option<CallTokens> {

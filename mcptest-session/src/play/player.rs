@@ -17,7 +17,7 @@ use super::recording::Recording;
 use super::server_reply;
 use super::state::{BEYOND, Request, State};
 use super::talk::Reading;
-use super::wire::{cut, is_array, response, wants_usage, whole};
+use super::wire::{cut, failed, is_array, response, wants_usage, whole};
 use crate::endpoint::{Answerer, Answering, Incoming, Provider, error};
 use crate::exchange::{Part, Said, Tool};
 use crate::lossless::{Parsed, parse};
@@ -150,7 +150,10 @@ impl Player {
         let as_events = streamed && !is_array(protocol, incoming);
         match &recorded.broken {
             None => whole(protocol, &said, streamed, as_events),
-            Some(broken) if streamed => cut(protocol, &said, broken),
+            Some(broken) if streamed => match &said.error {
+                Some(error) => failed(protocol, &said, error, as_events),
+                None => cut(protocol, &said, broken),
+            },
             Some(broken) => error(&incoming.path, 400, broken),
         }
     }

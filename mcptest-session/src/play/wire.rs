@@ -8,10 +8,11 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use futures_util::{StreamExt as _, stream};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::endpoint::Incoming;
 use crate::exchange::Said;
+use crate::protocol::sse::Event;
 use crate::protocol::{self, Protocol};
 use crate::record::ENDED_EARLY;
 
@@ -35,7 +36,11 @@ pub(super) fn whole(
         let body = protocol::written(&protocol.answer(said));
         return response(200, "application/json", Body::from(body));
     }
-    let events = protocol.events(said);
+    streamed_as(protocol.events(said), as_events)
+}
+
+/// A stream as a client asks for it: events, or a list.
+fn streamed_as(events: Vec<Event>, as_events: bool) -> Response {
     if as_events {
         let bytes: Vec<u8> = events
             .iter()
@@ -48,20 +53,48 @@ pub(super) fn whole(
     response(200, "application/json", Body::from(body))
 }
 
-/// How long what came before a break has to get to the client.
-const BEFORE_THE_BREAK: Duration = Duration::from_millis(20);
+/// A stream that ends with an error which the provider tells, as the recorded one did.
+pub(super) fn failed(
+    protocol: &dyn Protocol,
+    said: &Said,
+    error: &Value,
+    as_events: bool,
+) -> Response {
+    let mut events = begun(protocol, said);
+    let is_whole = error["type"] == "error";
+    let data = match protocol.name() {
+        "openai_responses" if is_whole => error.clone(),
+        "anthropic_messages" | "openai_responses" => json!({ "type": "error", "error": error }),
+        _ => json!({ "error": error }),
+    };
+    events.push(match protocol.name() {
+        "anthropic_messages" | "openai_responses" => Event::named("error", data.to_string()),
+        _ => Event::data(data.to_string()),
+    });
+    streamed_as(events, as_events)
+}
 
-/// A stream that breaks off, as the recorded one did.
-pub(super) fn cut(protocol: &dyn Protocol, said: &Said, why: &str) -> Response {
+/// The events of an answer that is not whole.
+fn begun(protocol: &dyn Protocol, said: &Said) -> Vec<Event> {
     let partial = Said {
         stop: None,
         tokens: None,
         ..said.clone()
     };
-    let events = protocol.events(&partial);
-    // The last one says that the answer is whole.
-    let kept = events.len().saturating_sub(2);
-    let events = events[..kept].iter();
+    let mut events = protocol.events(&partial);
+    // The last ones say that the answer is whole.
+    let ends = if protocol.name() == "gemini" { 1 } else { 2 };
+    events.truncate(events.len().saturating_sub(ends));
+    events
+}
+
+/// How long what came before a break has to get to the client.
+const BEFORE_THE_BREAK: Duration = Duration::from_millis(20);
+
+/// A stream that breaks off, as the recorded one did.
+pub(super) fn cut(protocol: &dyn Protocol, said: &Said, why: &str) -> Response {
+    let events = begun(protocol, said);
+    let events = events.iter();
     if why == ENDED_EARLY {
         let bytes: Vec<u8> = events.flat_map(|event| event.bytes().to_vec()).collect();
         return response(200, "text/event-stream", Body::from(bytes));

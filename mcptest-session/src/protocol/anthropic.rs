@@ -91,6 +91,7 @@ impl Protocol for Anthropic {
             stop: word(body, "stop_reason").map(|reason| stop(reason, body)),
             tokens: tokens(body),
             others: 0,
+            error: None,
         })
     }
 

@@ -85,6 +85,7 @@ impl Protocol for Chat {
             stop,
             tokens: tokens(body),
             others: choices.len().saturating_sub(1),
+            error: None,
         })
     }
 

@@ -126,6 +126,7 @@ impl Protocol for Gemini {
             stop: stop.or_else(|| blocked.map(|_| Stop::Refused)),
             tokens: tokens(body),
             others: candidates.len().saturating_sub(1),
+            error: None,
         })
     }
 

@@ -104,6 +104,7 @@ impl Protocol for Responses {
             stop,
             tokens: tokens(body),
             others: 0,
+            error: None,
         })
     }
 

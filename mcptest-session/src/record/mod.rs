@@ -61,7 +61,7 @@ pub(crate) use mcp_calls::is_said;
 #[doc(hidden)]
 pub use mcptest_trace::record::payload;
 #[cfg(feature = "play")]
-pub(crate) use observed::ENDED_EARLY;
+pub(crate) use observed::{BROKE_OFF, ENDED_EARLY};
 pub use observed::{Observed, Outcome, digest};
 pub use options::RunOptions;
 #[cfg(feature = "play")]

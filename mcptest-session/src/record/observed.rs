@@ -13,6 +13,10 @@ use crate::protocol::{Protocol, blob};
 #[cfg(any(feature = "play", feature = "record"))]
 pub(crate) const ENDED_EARLY: &str = "the stream ended before the answer was complete";
 
+/// What the reason begins with where the provider told an error inside of a stream.
+#[cfg(any(feature = "play", feature = "record"))]
+pub(crate) const BROKE_OFF: &str = "the provider broke off: ";
+
 /// A request, and what came of it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]

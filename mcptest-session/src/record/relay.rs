@@ -15,13 +15,14 @@ use reqwest::redirect::Policy;
 use super::compression::{Decoded, decoded};
 use super::limits::{Keeper, Limits, SetAside};
 use super::log::Log;
-use super::observed::{ENDED_EARLY, Observed, Outcome, digest};
+use super::observed::{BROKE_OFF, ENDED_EARLY, Observed, Outcome, digest};
 use super::passing::{Ending, MOST, Passing};
 use super::query::without_keys;
 use super::usage;
 use crate::endpoint::{
     Answerer, Answering, Incoming, Provider, SHORTEST_LOGIN, Upstream, error, further, logins,
 };
+use crate::exchange::Said;
 use crate::lossless::{Change, parse};
 use crate::protocol::{self, Protocol, Route};
 
@@ -415,14 +416,18 @@ impl Head {
         let assembled = protocol::assembled(protocol, self.is_events, &bytes, whole);
         let told = assembled.error.as_ref();
         let told = told.map(|error| protocol::error_message(error).unwrap_or("it failed"));
-        let told = told.map(|words| format!("the provider broke off: {words}"));
+        let told = told.map(|words| format!("{BROKE_OFF}{words}"));
         let unread = assembled.unread;
         let cut = (!assembled.ended).then(|| ENDED_EARLY.to_owned());
         // A client may close a stream whose last event it has.
         let gone = *ending == Ending::Gone && assembled.ended;
         let broken = told.or(broken.filter(|_| !gone)).or(unread).or(cut);
         let outcome = match assembled.body.and_then(|body| protocol.said(&body)) {
-            Some(said) => Outcome::Said { said, broken },
+            Some(said) => {
+                let error = assembled.error;
+                let said = Said { error, ..said };
+                Outcome::Said { said, broken }
+            }
             None => match broken {
                 Some(broken) => Outcome::Lost(broken),
                 None => Outcome::Unreadable(format!(

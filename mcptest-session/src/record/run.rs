@@ -179,6 +179,13 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
     let messages = writing.take_messages();
     let told_otherwise = writing.take_told_otherwise();
     let mut notes = notes_of(own, options, &messages);
+    if let Some(calls) = writing.without_results(own) {
+        let calls = counted(calls, "call");
+        notes.push(format!(
+            "no result is recorded for {calls}: the agent tells the model no results that belong to calls, so gates that need \
+             results judge on nothing"
+        ));
+    }
     notes.extend(mcp_field::notes(&options.mcp, &mcp, &told));
     notes.extend(read_otherwise(observed, &writing.changes()));
     let others = conversations.iter().enumerate();

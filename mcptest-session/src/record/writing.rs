@@ -287,6 +287,14 @@ impl<'o> Writing<'o> {
         unknown
     }
 
+    /// How many calls there are, if none has a result and the model said something after one.
+    pub(super) fn without_results(&self, own: &Conversation) -> Option<usize> {
+        let last = own.calls.last();
+        let waiting = last.map_or(0, |last| last.said.calls().count());
+        let is_blank = self.results.is_empty() && self.calls.len() > waiting;
+        is_blank.then_some(self.calls.len())
+    }
+
     /// The results that messages of the user told, all that were written.
     pub(super) fn take_messages(&mut self) -> ToldAsMessages {
         std::mem::take(&mut self.told_as_messages)

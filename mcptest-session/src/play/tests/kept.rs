@@ -4,12 +4,14 @@ use axum::http::{HeaderMap, Method};
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 
-use super::agent::{Agent, ask, player};
-use super::answers::{by_hand, options, recorded};
+use super::agent::{Agent, ask, player, texts};
+use super::answers::{FORMATS, by_hand, options, recorded};
 use super::went_by::{PATH, Wire, calls, paths, result, says};
 use crate::endpoint::{Answerer as _, Incoming};
+use crate::exchange::{Part, Said};
 use crate::play::PlayOptions;
 use crate::play::texts::work;
+use crate::protocol;
 
 /// The code tells the model a result and never calls the server that gave it.
 #[tokio::test]
@@ -150,5 +152,52 @@ async fn comparing_a_long_talk_takes_as_much_for_each_turn_as_a_short_one() {
         let long = work_of(2_000, id).await;
         assert!(short > 200, "{short}");
         assert!(long <= 11 * short, "{short}, {long}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_of_the_provider_inside_of_a_stream_is_played_as_it_was() {
+    for protocol in FORMATS {
+        let agent = Agent {
+            protocol,
+            streamed: true,
+            ..Agent::default()
+        };
+        let request = agent.request(&agent.begin());
+        let (path, query) = agent.path();
+        let said = Said {
+            parts: vec![Part::Text("I have can".to_owned())],
+            error: Some(json!({ "message": "overloaded", "code": 529 })),
+            ..Said::default()
+        };
+        let mut wire = Wire::default();
+        wire.broken(&path, &request, said, "the provider broke off: overloaded");
+        let mut cassette = wire.run(&options(&agent));
+        for is_older in [false, true] {
+            if is_older {
+                let answer = &mut cassette["session"]["conversations"][0]["answers"][0];
+                assert_eq!(answer["error"]["code"], 529);
+                answer.as_object_mut().unwrap().remove("error");
+            }
+            let player = player(&cassette, PlayOptions::default());
+            let (status, bytes) = ask(&player, 0, &path, query.as_deref(), &request).await;
+            let (format, _) = protocol::at(&path).unwrap();
+            // The answer is whole, and tells the error after the words.
+            let played = protocol::assembled(format, true, &bytes, true);
+            let error = played.error.unwrap();
+            assert_eq!(
+                (status, &error["message"]),
+                (200, &json!("overloaded")),
+                "{protocol}"
+            );
+            assert_eq!(error["code"].as_u64(), (!is_older).then_some(529));
+            let body = played.body.unwrap();
+            assert_eq!(
+                texts(&format.said(&body).unwrap()),
+                "I have can",
+                "{protocol}"
+            );
+            assert!(paths(&player).is_empty());
+        }
     }
 }

@@ -24,6 +24,14 @@ impl Wire {
     }
 
     pub(super) fn answered(&mut self, path: &str, request: &Value, said: Said) {
+        self.said(path, request, said, None);
+    }
+
+    pub(super) fn broken(&mut self, path: &str, request: &Value, said: Said, why: &str) {
+        self.said(path, request, said, Some(why.to_owned()));
+    }
+
+    fn said(&mut self, path: &str, request: &Value, said: Said, broken: Option<String>) {
         let (protocol, route) = protocol::at(path).unwrap();
         let said = Said {
             id: Some(format!("answer {}", self.0.len())),
@@ -44,7 +52,7 @@ impl Wire {
             asked: Some(protocol.asked(&route, request).into()),
             asked_at,
             ended_at: Some(asked_at + 5),
-            outcome: Outcome::Said { said, broken: None },
+            outcome: Outcome::Said { said, broken },
             gone: false,
             changes: BTreeSet::new(),
         });

@@ -145,6 +145,7 @@ fn said(shape: Shape) -> impl Strategy<Value = Said> {
                 reasoning,
             }),
             others: 0,
+            error: None,
         }
     })
 }

@@ -451,3 +451,24 @@ fn a_model_call_names_the_model_that_answered_where_it_is_not_the_runs() {
     assert_eq!(models, [&Value::Null, &json!("gpt-5-mini")]);
     assert_eq!(cassette["recorded_on"], "0123456789abcdef");
 }
+
+#[test]
+fn a_run_whose_calls_have_no_result_says_so() {
+    let begin = [system("Help."), user("Cancel 7.")];
+    let call = calls(&[("c1", 7)]);
+    let mut wire = Wire::default();
+    wire.chat(&json!(begin), &call);
+    let unanswered = wire.run(&options("Cancel 7."));
+    assert_eq!(unanswered.notes, ["ends in an unanswered call"]);
+    let next = [&begin[..], &[call, user("Go on.")]].concat();
+    wire.chat(&json!(next), &says("Done."));
+    let run = wire.run(&options("Cancel 7."));
+    assert_eq!(
+        run.notes,
+        [
+            "no result is recorded for 1 call: the agent tells the model no results that belong to calls, so gates that need \
+          results judge on nothing"
+        ]
+    );
+    assert_eq!(run.cassette["session"]["notes"], json!(run.notes));
+}
