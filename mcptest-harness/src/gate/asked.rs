@@ -18,6 +18,7 @@ use super::sub_agent::SubAgent;
 use super::table::{GateEntry, entry};
 use super::targets;
 use super::trajectory::Plan;
+use super::unread::{calls_in_text, no_results};
 use super::{Breach, Criterion, Input, Judgement, RunVerdict};
 use crate::check::{Check, Compiler};
 use crate::energy::Analysis;
@@ -67,6 +68,9 @@ impl ReadGate {
                 judgement.notes.extend(agent.note(input.runs));
             }
             rests_on_errors |= entry(gate.kind).is_some_and(|entry| entry.rests_on_errors);
+            if gate.gate.needs_results() {
+                judgement.notes.extend(no_results(gate.kind, input.runs));
+            }
         }
         let verdicts = judgement.run_verdicts.iter_mut().zip(input.runs);
         let idle = verdicts.filter(|(_, run)| self.is_idle(run));
@@ -76,6 +80,9 @@ impl ReadGate {
         }
         if rests_on_errors {
             judgement.notes.extend(errors_unknown(input.runs));
+        }
+        if self.asks_of_calls(input.gates) {
+            judgement.notes.extend(calls_in_text(input.runs));
         }
         if !unknown.is_empty() {
             judgement.run_verdicts.fill(RunVerdict::Fails);
@@ -128,6 +135,16 @@ impl ReadGate {
             runs: &runs,
             of_sub_agent: true,
             ..own
+        })
+    }
+
+    /// Whether it, or a gate that it counts, judges what the agent called.
+    fn asks_of_calls(&self, all: &AgentGates) -> bool {
+        let mut kinds = self.with_counted(all).map(|gate| gate.kind);
+        kinds.any(|kind| {
+            let of_table =
+                entry(kind).is_some_and(|entry| entry.judges_calls || entry.rests_on_errors);
+            of_table || kind == GateKind::Stability
         })
     }
 

@@ -183,6 +183,10 @@ impl<G: EachRun> Criterion for RunByRun<G> {
         self.gate.unasked()
     }
 
+    fn needs_results(&self) -> bool {
+        self.gate.needs_results()
+    }
+
     fn options(&self) -> &dyn Any {
         &self.gate
     }

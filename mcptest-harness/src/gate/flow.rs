@@ -31,6 +31,10 @@ impl Options for Flow {
 
     const LIST: Option<&'static str> = Some("entries");
 
+    fn needs_results(&self) -> bool {
+        true
+    }
+
     fn tool_patterns(&self) -> Vec<ToolPattern> {
         let of_entry = self.entries.iter().flat_map(|entry| {
             let unless = match &entry.unless {

@@ -42,6 +42,7 @@ mod targets;
 mod tests;
 mod trajectory;
 mod trajectory_axes;
+mod unread;
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,6 +68,7 @@ pub(crate) use some_runs::{runs_note, scope};
 pub(crate) use stale::Stale;
 pub use table::{GateInfo, gates};
 pub(crate) use table::{measure, targets_of};
+pub(crate) use unread::calls_in_text;
 
 use expectation::{About, Breach, check_breaches, check_run, findings, needs_model};
 use key::Keyed;
@@ -240,6 +242,11 @@ pub(crate) trait Criterion: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Whether it judges what the results of calls say.
+    fn needs_results(&self) -> bool {
+        false
+    }
+
     /// The gate's options, for gates that rest on another's.
     fn options(&self) -> &dyn Any {
         &()
@@ -274,6 +281,11 @@ pub(crate) trait Options: Keyed + fmt::Debug + Send + Sync {
     /// The targets of which they ask nothing, each with the key that would.
     fn unasked(&self) -> Vec<(&'static str, &'static str)> {
         Vec::new()
+    }
+
+    /// Whether they ask for what the results of calls say.
+    fn needs_results(&self) -> bool {
+        false
     }
 
     /// Whether the verdict rests on which results are errors.

@@ -26,6 +26,10 @@ impl Options for NarrativeOptions {
 
     const RESTS_ON_ERRORS: bool = true;
 
+    fn needs_results(&self) -> bool {
+        true
+    }
+
     fn tools(&self) -> Vec<&str> {
         let lists = self.mutating_tools.iter().chain(&self.readonly_tools);
         let named = lists.chain(self.evidence.values().flatten());

@@ -37,6 +37,10 @@ impl Options for Recovery {
     const CALIBRATED_BY: Option<&'static str> = None;
 
     const RESTS_ON_ERRORS: bool = true;
+
+    fn needs_results(&self) -> bool {
+        true
+    }
 }
 
 impl Keyed for Recovery {

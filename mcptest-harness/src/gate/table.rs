@@ -26,7 +26,7 @@ pub(super) struct GateEntry {
     /// Whether its verdict rests on which results are errors.
     pub(super) rests_on_errors: bool,
     /// Whether it judges calls and nothing else.
-    judges_calls: bool,
+    pub(super) judges_calls: bool,
     pub(super) read: Read,
     schema: fn() -> Value,
     options: fn(&[&'static str]) -> Vec<OptionInfo>,

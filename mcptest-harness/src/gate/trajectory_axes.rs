@@ -30,6 +30,10 @@ impl Options for Axes {
 
     const JUDGES_CALLS: bool = true;
 
+    fn needs_results(&self) -> bool {
+        !self.dependencies.is_empty()
+    }
+
     fn unasked(&self) -> Vec<(&'static str, &'static str)> {
         let axes = [
             (DEPENDENCIES, "dependencies", self.dependencies.is_empty()),

@@ -17,6 +17,7 @@ use super::remarks::{equal_but_for_time, recorded_as_failed};
 use super::verdicts::panic_text;
 use crate::gate::{
     Criterion, Declared, Expect, Inject, Input, Judgement, Player, Scores, WithinCaps,
+    calls_in_text,
 };
 use crate::render::{Evidence, Failure, rerun_line};
 use crate::result::{self, CaseResult, CaseStatus, FailureFacts, folder};
@@ -244,6 +245,7 @@ fn judge_agent(suite: &LoadedSuite, subject: Subject, context: &Context) -> Case
     }
     whole.notes.extend(recorded_as_failed(input.runs));
     whole.notes.extend(equal_but_for_time(input.runs));
+    whole.notes.extend(calls_in_text(input.runs));
     let came = if findings.is_empty() {
         match undecided.or_else(|| undemanding(agent, context)) {
             _ if counted => Came::Elsewhere("`expect` judged by `reliability`".to_owned()),

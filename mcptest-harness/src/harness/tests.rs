@@ -16,6 +16,7 @@ mod session;
 mod stability;
 mod sub_agents;
 mod targets;
+mod unread;
 mod verdicts;
 
 use std::fs;

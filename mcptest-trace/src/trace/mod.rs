@@ -18,6 +18,7 @@ mod envelope;
 mod error;
 mod faithful;
 mod files;
+mod in_text;
 mod json;
 pub(crate) mod keys;
 mod layout;
