@@ -125,7 +125,7 @@ fn each_suite_has_its_comment_and_one_that_is_gone_says_so() {
     assert_eq!(written.len(), 2, "{written:?}");
     assert!(
         written["101"]
-            .contains("Nothing could be compared, 1 is new; the failures are in other suites."),
+            .contains("There is nothing to compare with yet, 1 new, not compared; the failures are in other suites."),
         "{written:?}"
     );
 

@@ -26,9 +26,7 @@ impl Comparison {
     pub fn headline(&self) -> String {
         let parts: Vec<String> = if self.agents.is_empty() {
             let same = match self.unchanged.len() {
-                0 if self.decision == Decision::OnlyNew => {
-                    "there is nothing to compare with yet".to_owned()
-                }
+                0 if self.has_only_new() => "there is nothing to compare with yet".to_owned(),
                 0 => "nothing could be compared".to_owned(),
                 1 => "nothing changed: the recordings of 1 agent are the same on both sides".into(),
                 more => format!(
@@ -253,6 +251,15 @@ impl Comparison {
         let together =
             metrics.any(|metric| self.suite.finding(*metric) == Some(MetricFinding::Regressed));
         self.left_out > 0 && self.decision == Decision::Regressed && !own && !together
+    }
+
+    /// Whether the baseline has none of its agents.
+    fn has_only_new(&self) -> bool {
+        let lists = [&self.unchanged, &self.gone, &self.dropped];
+        let others = self.not_comparable.len() + lists.map(Vec::len).iter().sum::<usize>();
+        let no_baseline =
+            matches!(self.decision, Decision::CannotTell { .. }) && self.left_out == 0;
+        !self.new.is_empty() && others == 0 && !no_baseline
     }
 
     /// Agents that were not compared.
