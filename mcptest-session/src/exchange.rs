@@ -192,7 +192,7 @@ pub struct Said {
     /// How many other answers came with this one (`n`), which are not looked at.
     pub others: usize,
     /// The error that the provider told inside of a stream, which ended the answer.
-    pub error: Option<Value>,
+    pub error: Option<Box<Value>>,
 }
 
 impl Said {

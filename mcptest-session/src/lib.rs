@@ -21,6 +21,8 @@ pub mod endpoint;
 mod environment;
 pub mod exchange;
 #[cfg(any(feature = "play", feature = "record"))]
+mod folders;
+#[cfg(any(feature = "play", feature = "record"))]
 pub mod handle;
 #[doc(hidden)]
 pub mod json;

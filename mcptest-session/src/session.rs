@@ -6,7 +6,7 @@ mod options;
 mod place;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -17,6 +17,7 @@ use mcptest_trace::record::redact::Redactor;
 use crate::driver::{AgentCommand, Ended};
 use crate::endpoint::{Endpoint, Provider, Upstream};
 use crate::environment;
+use crate::folders::{self, Folder, forms};
 use crate::mcp::{ConfigFile, McpServer, Order, ServerFailure, Servers};
 use crate::own_tools::OwnTools;
 use crate::record::{RecordedRun, Relay, RunOptions, redact};
@@ -55,6 +56,8 @@ pub struct Session {
     began: Instant,
     recorded_at: Timestamp,
     mode: Mode,
+    /// Where its command runs.
+    folder: OnceLock<PathBuf>,
 }
 
 impl Session {
@@ -127,6 +130,7 @@ impl Session {
             began: Instant::now(),
             recorded_at: Timestamp::now(),
             mode: Mode::Record,
+            folder: OnceLock::new(),
         })
     }
 
@@ -234,6 +238,7 @@ impl Session {
         folder: impl Into<PathBuf>,
     ) -> AgentCommand {
         let agent = AgentCommand::new(command, folder, "");
+        self.folder.get_or_init(|| agent.folder.clone());
         agent.in_session(self.environment(), &self.options.turns, self.mcp_config())
     }
 
@@ -395,6 +400,13 @@ impl Session {
             redactor.with_named()
         };
         redact(&redactor, &mut cassette);
+        let own = self.folder.get().map(|own| (Folder::Command, forms(own)));
+        let all = own
+            .into_iter()
+            .chain([(Folder::Current, forms(Path::new(".")))]);
+        if let Some(folders) = folders::written(&all.collect::<Vec<_>>(), &cassette) {
+            cassette["session"]["folders"] = folders;
+        }
         Ok(FinishedRun {
             cassette,
             notes,

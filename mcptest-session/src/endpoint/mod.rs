@@ -219,6 +219,10 @@ async fn serve(State(serving): State<Serving>, request: Request) -> Response {
         door.strangers.fetch_add(1, Ordering::Relaxed);
         return error(path, 404, "no session of mcptest has this address");
     };
+    if climbs(inside) {
+        door.strangers.fetch_add(1, Ordering::Relaxed);
+        return error(path, 404, "the path of a request may not lead up (`..`)");
+    }
     let number = door.requests.fetch_add(1, Ordering::Relaxed);
     door.open.fetch_add(1, Ordering::Relaxed);
     let _open = Open(Arc::clone(door));
@@ -250,6 +254,13 @@ async fn serve(State(serving): State<Serving>, request: Request) -> Response {
     serving.answerer.answer(incoming).await
 }
 
+/// Whether a path has a part that leads up, in any of the ways in which clients of HTTP read one.
+fn climbs(path: &str) -> bool {
+    let plain = path.to_ascii_lowercase().replace("%2e", ".");
+    let plain = plain.replace("%2f", "/").replace("%5c", "/");
+    plain.split(['/', '\\']).any(|part| part == "..")
+}
+
 /// An error in the shape of the provider that a path belongs to, or of JSON-RPC for the path of an MCP server.
 #[must_use]
 pub fn error(path: &str, status: u16, message: &str) -> Response {
@@ -268,4 +279,25 @@ pub fn error(path: &str, status: u16, message: &str) -> Response {
     let never = HeaderValue::from_static("false");
     response.headers_mut().insert("x-should-retry", never);
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::climbs;
+
+    #[test]
+    fn a_path_that_leads_up_is_seen_however_it_is_written() {
+        for path in [
+            "/openai/../x",
+            "/openai/v1/%2E%2e/x",
+            "/a/.%2e",
+            "/a/..\\b",
+            "/a%2f..%2Fb",
+        ] {
+            assert!(climbs(path), "{path}");
+        }
+        for path in ["/openai/v1/files/a..b", "/a/...", "/a/./b", "/v1/x.y"] {
+            assert!(!climbs(path), "{path}");
+        }
+    }
 }

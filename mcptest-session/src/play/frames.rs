@@ -35,7 +35,7 @@ pub(super) fn without_frames(text: &str) -> Cow<'_, str> {
                 }
                 lines.next();
             }
-        } else if !is_place(line) && !(is_numbered(line) && is_place(next)) {
+        } else if !(is_place(line) || is_numbered(line) && is_place(next)) {
             kept.push(line);
             continue;
         }
@@ -110,7 +110,7 @@ mod tests {
             (script("/home/a/refund.js"), script("/srv/b/refund.js")),
             (rust("/home/a/src/main.rs"), rust("./src/main.rs")),
             (
-                format!("Observation: {:?}", PYTHON),
+                format!("Observation: {PYTHON:?}"),
                 format!(
                     "Observation: {:?}",
                     PYTHON

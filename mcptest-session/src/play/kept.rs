@@ -97,7 +97,7 @@ pub(super) fn said(answer: &Value, mut parts: Vec<Part>, tokens: Option<CallToke
         stop: stop.or_else(|| answer.get("broken").is_none().then(guessed)),
         tokens,
         others: 0,
-        error: told_error(answer),
+        error: told_error(answer).map(Box::new),
         parts,
     }
 }

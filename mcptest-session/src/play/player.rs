@@ -1,6 +1,7 @@
 //! Answers the requests of an endpoint from a recording.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Body;
@@ -20,6 +21,7 @@ use super::talk::Reading;
 use super::wire::{cut, failed, is_array, response, wants_usage, whole};
 use crate::endpoint::{Answerer, Answering, Incoming, Provider, error};
 use crate::exchange::{Part, Said, Tool};
+use crate::folders::{Folder, forms};
 use crate::lossless::{Parsed, parse};
 use crate::protocol::{self, Protocol, Route};
 use crate::record::{digest, without_keys};
@@ -43,11 +45,26 @@ impl Player {
         if !options.masks.is_empty() {
             recording.group(&options.masks);
         }
+        let mut state = State::default();
+        state.folders.clone_from(&recording.folders);
+        state.folders.add(Folder::Current, &forms(Path::new(".")));
         Self(Arc::new(Inner {
             recording,
             options,
-            state: Mutex::default(),
+            state: Mutex::new(state),
         }))
+    }
+
+    /// The folder in which the agent's command runs.
+    pub(super) fn runs_in(&self, folder: &Path) {
+        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.folders.add(Folder::Command, &forms(folder));
+    }
+
+    /// A text with the folders that the recording has in the place of this run's.
+    pub(super) fn named_as_recorded(&self, text: &str) -> String {
+        let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.folders.named_as_recorded(text)
     }
 
     /// Told when the code asks again and again what was not recorded: the run is to be ended.
@@ -81,7 +98,7 @@ impl Player {
         route: &Route,
     ) -> Response {
         let Ok(Parsed {
-            value: body @ Value::Object(_),
+            value: mut body @ Value::Object(_),
             changes,
         }) = parse(&incoming.body)
         else {
@@ -89,10 +106,11 @@ impl Player {
             self.other_request(&incoming.path, text);
             return error(&incoming.path, 400, text);
         };
+        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.folders.put_in(&mut body);
         let mut asked = protocol.asked(route, &body);
         asked.streamed |= route.streamed == Some(true);
         let recording = &self.0.recording;
-        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.held.complete(protocol, recording, &mut asked);
         let is_first = state.asked == 0;
         state.asked += 1;

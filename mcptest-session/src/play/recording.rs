@@ -17,6 +17,7 @@ use super::offered::{OfferedTool, ToolName, ToolNames, offered, tool_names};
 use super::openings::Openings;
 use super::servers::{self, RecordedServer};
 use crate::exchange::{Part, Said};
+use crate::folders::SameFolders;
 use crate::json::{list, named, text};
 use crate::own_tools;
 use crate::record::{Told, read_told};
@@ -64,6 +65,8 @@ pub struct Recording {
     recorded_at: Option<String>,
     /// What the user asked.
     pub(super) prompt: String,
+    /// The folders that its texts name.
+    pub(super) folders: SameFolders,
 }
 
 /// Why a cassette cannot be played.
@@ -124,6 +127,7 @@ impl Recording {
             calls: calls(&trace, field),
             recorded_at: named(cassette, "recorded_at"),
             prompt: named(cassette, "user_prompt").unwrap_or_default(),
+            folders: SameFolders::of(cassette),
             names: ToolNames::of(&trace, tools.as_deref(), field),
             others: others(field),
             own_tools: own_tools::of_recording(list(field, "tools"), &trace),

@@ -173,6 +173,7 @@ impl PlaySession {
     ) -> AgentCommand {
         let agent = AgentCommand::new(command, folder, "");
         let config = self.config.as_ref().map(ConfigFile::path);
+        self.player.runs_in(&agent.folder);
         AgentCommand {
             stop: Some(self.player.stop()),
             ..agent.in_session(self.environment(), &self.turns, config)
@@ -210,6 +211,10 @@ impl PlaySession {
         run.stopped = stopped.map(str::to_owned);
         if run.turns.is_empty() {
             run.turns.clone_from(&self.turns);
+        }
+        let printed = run.closing.iter_mut().chain(&mut run.said);
+        for text in printed {
+            *text = self.player.named_as_recorded(text);
         }
         let played = self.player.played();
         let mut report = PlaybackReport::default();

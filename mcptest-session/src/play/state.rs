@@ -13,6 +13,7 @@ use super::recording::Recording;
 use super::servers::ServersState;
 use crate::endpoint::{Incoming, error};
 use crate::exchange::{Asked, Said};
+use crate::folders::SameFolders;
 use crate::lossless::Change;
 use crate::protocol::Protocol;
 use crate::record::{Observed, Outcome, Pool};
@@ -48,6 +49,8 @@ pub(super) struct State {
     /// Requests beyond the recording.
     pub(super) beyond: usize,
     pub(super) servers: ServersState,
+    /// The folders of this run.
+    pub(super) folders: SameFolders,
     /// Requests that were not recorded: beyond the recording, or once more.
     unrecorded: usize,
     /// Told when there are too many of these.

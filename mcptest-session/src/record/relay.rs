@@ -424,7 +424,7 @@ impl Head {
         let broken = told.or(broken.filter(|_| !gone)).or(unread).or(cut);
         let outcome = match assembled.body.and_then(|body| protocol.said(&body)) {
             Some(said) => {
-                let error = assembled.error;
+                let error = assembled.error.map(Box::new);
                 let said = Said { error, ..said };
                 Outcome::Said { said, broken }
             }

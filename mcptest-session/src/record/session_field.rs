@@ -275,7 +275,7 @@ fn answer(call: &ModelCall, is_main: bool) -> Value {
         ),
         ("items", (!said.items.is_empty()).then(|| json!(said.items))),
         ("broken", call.broken.clone().map(Value::from)),
-        ("error", said.error.clone()),
+        ("error", said.error.as_deref().cloned()),
         ("bare", call.is_bare.then_some(Value::Bool(true))),
         ("streamed", call.asked.streamed.then_some(Value::Bool(true))),
     ];

@@ -110,3 +110,33 @@ fn a_provider_that_cannot_be_reached_is_said() {
         );
     });
 }
+
+#[test]
+fn no_path_leads_above_the_address_of_a_provider() {
+    use std::io::{Read as _, Write as _};
+    let provider = provider(&script(&json!({ "models": ["m"] })));
+    block_on(async {
+        let session = session(&provider).await;
+        let url = session.openai_url();
+        let (host, path) = url.trim_start_matches("http://").split_once('/').unwrap();
+        let (host, path) = (host.to_owned(), path.to_owned());
+        for up in ["..", "%2e%2E", ".%2e"] {
+            let request = format!(
+                "GET /{path}/{up}/admin HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n"
+            );
+            let host = host.clone();
+            // A client of HTTP would take such a part out itself.
+            let answer = tokio::task::spawn_blocking(move || {
+                let mut stream = std::net::TcpStream::connect(host).unwrap();
+                stream.write_all(request.as_bytes()).unwrap();
+                let mut answer = String::new();
+                stream.read_to_string(&mut answer).unwrap();
+                answer
+            });
+            let answer = answer.await.unwrap();
+            assert!(answer.starts_with("HTTP/1.1 404"), "{up}: {answer}");
+            assert!(answer.contains("may not lead up"), "{up}: {answer}");
+        }
+        assert_eq!(provider.requests().len(), 0);
+    });
+}

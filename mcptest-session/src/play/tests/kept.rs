@@ -167,7 +167,7 @@ async fn an_error_of_the_provider_inside_of_a_stream_is_played_as_it_was() {
         let (path, query) = agent.path();
         let said = Said {
             parts: vec![Part::Text("I have can".to_owned())],
-            error: Some(json!({ "message": "overloaded", "code": 529 })),
+            error: Some(Box::new(json!({ "message": "overloaded", "code": 529 }))),
             ..Said::default()
         };
         let mut wire = Wire::default();
@@ -183,15 +183,15 @@ async fn an_error_of_the_provider_inside_of_a_stream_is_played_as_it_was() {
             let (status, bytes) = ask(&player, 0, &path, query.as_deref(), &request).await;
             let (format, _) = protocol::at(&path).unwrap();
             // The answer is whole, and tells the error after the words.
-            let played = protocol::assembled(format, true, &bytes, true);
-            let error = played.error.unwrap();
+            let streamed = protocol::assembled(format, true, &bytes, true);
+            let error = streamed.error.unwrap();
             assert_eq!(
                 (status, &error["message"]),
                 (200, &json!("overloaded")),
                 "{protocol}"
             );
             assert_eq!(error["code"].as_u64(), (!is_older).then_some(529));
-            let body = played.body.unwrap();
+            let body = streamed.body.unwrap();
             assert_eq!(
                 texts(&format.said(&body).unwrap()),
                 "I have can",

@@ -1,11 +1,15 @@
 //! What is asked besides the talk: strict tools, requests that ask no model, results out of their place.
 
+use std::path::Path;
+
 use axum::http::{HeaderMap, Method};
 use serde_json::{Value, json};
 
 use super::agent::{Agent, ask, player};
 use super::answers::{by_hand, recorded};
 use crate::endpoint::{Answerer as _, Incoming};
+use crate::exchange::Call;
+use crate::folders::{self, Folder, forms};
 use crate::play::{PlayOptions, Player};
 use crate::record::digest;
 
@@ -248,4 +252,52 @@ async fn code_that_asks_the_same_again_and_again_is_ended() {
     tokio::time::timeout(std::time::Duration::from_secs(5), stop.notified())
         .await
         .unwrap();
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_folder_of_another_checkout_is_no_difference() {
+    let agent = |run| Agent {
+        run,
+        ..Agent::default()
+    };
+    let mut cassette = by_hand();
+    for result in cassette["trace"]["tool_results"].as_array_mut().unwrap() {
+        result["result"] = "written to /home/a/shop/out/7.txt".into();
+    }
+    let named = [(Folder::Command, forms(Path::new("/home/a/shop")))];
+    let folders = folders::written(&named, &cassette).unwrap();
+    cassette["session"] = json!({ "version": "1.2", "folders": folders });
+    for (folder, run, is_same) in [
+        (
+            "/srv/b",
+            (|_| "written to /srv/b/out/7.txt".to_owned()) as fn(&Call) -> String,
+            true,
+        ),
+        (
+            "/srv/c",
+            |_| "written to /srv/b/out/7.txt".to_owned(),
+            false,
+        ),
+        (
+            "/srv/b",
+            |_| "written to /srv/b/out/8.txt".to_owned(),
+            false,
+        ),
+        (
+            "/srv/b",
+            |_| "written to /srv/bc/out/7.txt".to_owned(),
+            false,
+        ),
+    ] {
+        let player = player(&cassette, PlayOptions::default());
+        player.runs_in(Path::new(folder));
+        agent(run).plays(&player).await;
+        assert_eq!(
+            paths(&player).is_empty(),
+            is_same,
+            "{folder}: {:?}",
+            paths(&player)
+        );
+    }
 }

@@ -161,9 +161,9 @@ async fn what_a_client_told_of_the_result_of_a_server_it_has_to_tell_again() {
                     assert_eq!(told(&player), wanted, "{what}");
                     if tells == other && tells != Swallowed {
                         let run = player.run(&options(&agent)).unwrap();
-                        let played = &run["trace"]["tool_results"][0];
+                        let again = &run["trace"]["tool_results"][0];
                         assert_eq!(
-                            played["result"]["content"], result["result"]["content"],
+                            again["result"]["content"], result["result"]["content"],
                             "{what}"
                         );
                     }

@@ -1,0 +1,233 @@
+//! The folders of a run, which texts may name: another checkout has others. A recording has each by its digest, so that it names no
+//! path that the model did not see.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::json::{count, list};
+use crate::protocol::blob;
+
+/// A folder of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Folder {
+    /// The one in which the agent's command runs.
+    Command,
+    /// The one of this process.
+    Current,
+}
+
+impl Folder {
+    const ALL: [Self; 2] = [Self::Command, Self::Current];
+
+    fn key(self) -> &'static str {
+        match self {
+            Self::Command => "command",
+            Self::Current => "current",
+        }
+    }
+}
+
+/// The ways in which a folder is written: as it is named, and without links.
+pub(crate) fn forms(folder: &Path) -> Vec<String> {
+    let current = std::env::current_dir().unwrap_or_default();
+    let named: PathBuf = current.join(folder).components().collect();
+    let real = named.canonicalize().unwrap_or_else(|_| named.clone());
+    let forms = [named, real].map(|form| form.display().to_string());
+    // The root stands in every path.
+    let whole = forms.into_iter().filter(|form| form.len() > 3);
+    whole.collect()
+}
+
+/// What a recording has of the folders that its texts name.
+pub(crate) fn written(folders: &[(Folder, Vec<String>)], cassette: &Value) -> Option<Value> {
+    let mut written = Map::new();
+    for (folder, forms) in folders {
+        let is_there = |form: &String| {
+            let mut found = false;
+            each_text(cassette, &mut |text| {
+                found |= places(text, form).next().is_some();
+            });
+            found
+        };
+        if forms.iter().any(is_there) {
+            let each = forms
+                .iter()
+                .map(|form| json!({ "bytes": form.len(), "digest": digest(form) }));
+            written.insert(folder.key().to_owned(), each.collect());
+        }
+    }
+    (!written.is_empty()).then_some(Value::Object(written))
+}
+
+/// The folders of a recorded run that its texts name.
+#[cfg(feature = "play")]
+pub(crate) fn recorded(cassette: &Value) -> Vec<(Folder, usize, String)> {
+    let mut found = Vec::new();
+    for folder in Folder::ALL {
+        let forms = list(&cassette["session"]["folders"], folder.key());
+        for (number, form) in forms.iter().enumerate() {
+            let length = count(form, "bytes").and_then(|it| usize::try_from(it).ok());
+            let (Some(length), Some(known)) = (length, form["digest"].as_str()) else {
+                continue;
+            };
+            let mut path = None;
+            each_text(cassette, &mut |text| {
+                if path.is_none() {
+                    path = named_in(text, length, known);
+                }
+            });
+            found.extend(path.map(|path| (folder, number, path)));
+        }
+    }
+    found
+}
+
+/// The path of a length and a digest in a text.
+#[cfg(feature = "play")]
+fn named_in(text: &str, length: usize, known: &str) -> Option<String> {
+    let begins = text.char_indices().filter(|(at, _)| is_begin(&text[..*at]));
+    let mut paths = begins.filter_map(|(at, first)| {
+        let path = text.get(at..at + length)?;
+        // A path begins with a slash, or with a drive.
+        let is_path = first == '/'
+            || first == '\\'
+            || path.get(1..).is_some_and(|rest| rest.starts_with(':'));
+        is_path.then_some(path)
+    });
+    paths.find(|path| digest(path) == known).map(str::to_owned)
+}
+
+/// The folders of this run, each with the recorded one that it stands for.
+#[cfg(feature = "play")]
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SameFolders {
+    recorded: Vec<(Folder, usize, String)>,
+    same: Vec<(String, String)>,
+}
+
+#[cfg(feature = "play")]
+impl SameFolders {
+    pub(crate) fn of(cassette: &Value) -> Self {
+        Self {
+            recorded: recorded(cassette),
+            same: Vec::new(),
+        }
+    }
+
+    /// A folder of this run.
+    pub(crate) fn add(&mut self, folder: Folder, forms: &[String]) {
+        for (known, number, recorded) in &self.recorded {
+            let own = forms
+                .get(*number)
+                .filter(|own| *known == folder && *own != recorded);
+            self.same
+                .extend(own.map(|own| (own.clone(), recorded.clone())));
+        }
+        // A folder goes before those that it is in.
+        self.same
+            .sort_by_key(|(own, _)| std::cmp::Reverse(own.len()));
+    }
+
+    /// Puts the recorded folders in the place of those of this run.
+    pub(crate) fn put_in(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => *text = self.named_as_recorded(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.put_in(item)),
+            Value::Object(map) => map.values_mut().for_each(|item| self.put_in(item)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// The same of a text.
+    pub(crate) fn named_as_recorded(&self, text: &str) -> String {
+        let mut named = String::new();
+        let mut rest = text;
+        loop {
+            let next = self.same.iter().filter_map(|(own, recorded)| {
+                let at = places(text, own).find(|at| *at >= text.len() - rest.len())?;
+                Some((at, std::cmp::Reverse(own.len()), recorded))
+            });
+            let Some((at, length, recorded)) = next.min() else {
+                named += rest;
+                return named;
+            };
+            named += &text[text.len() - rest.len()..at];
+            named += recorded;
+            rest = &text[at + length.0..];
+        }
+    }
+}
+
+/// Where a folder stands whole in a text.
+fn places<'t>(text: &'t str, folder: &'t str) -> impl Iterator<Item = usize> + 't {
+    let found = text.match_indices(folder).map(|(at, _)| at);
+    found.filter(move |at| {
+        let after = text[at + folder.len()..].chars().next();
+        is_begin(&text[..*at]) && after.is_none_or(|it| !is_of_name(it))
+    })
+}
+
+/// Whether a path may begin after a text.
+fn is_begin(before: &str) -> bool {
+    before.chars().next_back().is_none_or(|it| !is_of_name(it))
+}
+
+fn is_of_name(character: char) -> bool {
+    character.is_alphanumeric() || character == '_' || character == '-'
+}
+
+fn each_text(value: &Value, take: &mut impl FnMut(&str)) {
+    match value {
+        Value::String(text) => take(text),
+        Value::Array(items) => items.iter().for_each(|item| each_text(item, take)),
+        Value::Object(map) => map.values().for_each(|item| each_text(item, take)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn digest(text: &str) -> String {
+    blob::hex(&Sha256::digest(text))
+}
+
+#[cfg(all(test, feature = "play"))]
+mod tests {
+    use super::*;
+
+    fn forms(path: &str) -> Vec<String> {
+        vec![path.to_owned(), format!("/real{path}")]
+    }
+
+    #[test]
+    fn the_folders_of_another_checkout_are_named_as_recorded() {
+        let text = "no file /home/Ann Lee/shop/suites/a.txt in /home/Ann Lee/shop, see file:///home/Ann Lee/shop/b";
+        let mut cassette = json!({ "trace": { "tool_results": [{ "result": text }] } });
+        let folders = [
+            (Folder::Command, forms("/home/Ann Lee/shop/suites")),
+            (Folder::Current, forms("/home/Ann Lee/shop")),
+        ];
+        let written = written(&folders, &cassette).unwrap();
+        assert!(!written.to_string().contains("Ann"), "{written}");
+        cassette["session"] = json!({ "folders": written });
+        let mut same = SameFolders::of(&cassette);
+        same.add(Folder::Command, &forms("/srv/b/suites"));
+        same.add(Folder::Current, &forms("/srv/b"));
+        let mut now = json!([
+            "no file /srv/b/suites/a.txt in /srv/b, see file:///srv/b/b",
+            "/srv/bc /srv/b-c x/srv/b /srv/b.",
+        ]);
+        same.put_in(&mut now);
+        assert_eq!(now[0], text);
+        assert_eq!(now[1], "/srv/bc /srv/b-c x/srv/b /home/Ann Lee/shop.");
+    }
+
+    #[test]
+    fn folders_that_no_text_names_are_not_written() {
+        let cassette = json!({ "trace": { "final_response": "See /home/shopping." } });
+        assert_eq!(
+            written(&[(Folder::Current, forms("/home/shop"))], &cassette),
+            None
+        );
+    }
+}
