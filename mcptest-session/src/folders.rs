@@ -3,9 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
+#[cfg(any(feature = "record", test))]
+use serde_json::{Map, json};
 use sha2::{Digest as _, Sha256};
 
+#[cfg(feature = "play")]
 use crate::json::{count, list};
 use crate::protocol::blob;
 
@@ -19,6 +22,7 @@ pub(crate) enum Folder {
 }
 
 impl Folder {
+    #[cfg(feature = "play")]
     const ALL: [Self; 2] = [Self::Command, Self::Current];
 
     fn key(self) -> &'static str {
@@ -41,6 +45,7 @@ pub(crate) fn forms(folder: &Path) -> Vec<String> {
 }
 
 /// What a recording has of the folders that its texts name.
+#[cfg(any(feature = "record", test))]
 pub(crate) fn written(folders: &[(Folder, Vec<String>)], cassette: &Value) -> Option<Value> {
     let mut written = Map::new();
     for (folder, forms) in folders {

@@ -8,6 +8,7 @@ use mcptest_trace::trace::{StepTokens, Trace};
 use serde_json::{Value, json};
 
 use super::moves::Shape;
+use super::texts::same_text;
 use crate::exchange::{AnswerItem, CallTokens, Part, Said, Stop};
 use crate::json::{count, list, named, text};
 use crate::record::BROKE_OFF;
@@ -104,7 +105,11 @@ pub(super) fn said(answer: &Value, mut parts: Vec<Part>, tokens: Option<CallToke
 
 /// The error that ended an answer. An older recording has the words of it alone.
 fn told_error(answer: &Value) -> Option<Value> {
-    let words = || text(answer, "broken")?.strip_prefix(BROKE_OFF);
+    // A short key may have been taken out of our own words.
+    let words = || {
+        let (begin, words) = text(answer, "broken")?.split_once("off: ")?;
+        same_text(&format!("{begin}off: "), BROKE_OFF, &[]).then_some(words)
+    };
     let error = answer.get("error").cloned();
     error.or_else(|| Some(json!({ "message": words()? })))
 }

@@ -1,6 +1,7 @@
 //! What a talk tells the model, message by message: so a past that the agent wrote itself is kept and compared.
 
 use std::borrow::Borrow;
+#[cfg(feature = "play")]
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -9,6 +10,7 @@ use super::essence;
 use super::payload::payload;
 use super::scratchpad::put_in;
 use crate::exchange::{Item, Part, ToolResult};
+#[cfg(feature = "play")]
 use crate::json::{count, list, named};
 use crate::protocol::blob;
 
@@ -105,6 +107,7 @@ pub(crate) fn written(before: &[Told], now: &[Told]) -> Value {
 }
 
 /// What was written of a talk, after what is known of the earlier one; `None` where it does not go together.
+#[cfg(feature = "play")]
 pub(crate) fn read(before: &[Arc<Told>], written: &Value) -> Option<Vec<Arc<Told>>> {
     let same = usize::try_from(count(written, "after")?).ok()?;
     let mut all = before.get(..same)?.to_vec();
@@ -136,6 +139,7 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "play")]
     #[test]
     fn what_is_written_of_talks_is_read_again() {
         let talks = [

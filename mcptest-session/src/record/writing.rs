@@ -2,7 +2,7 @@
 
 mod results;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use mcptest_trace::record::Talk;
 use serde_json::{Value, json};
@@ -15,6 +15,8 @@ use crate::exchange::{Call, Item, Part, Tool};
 use crate::lossless::Change;
 use crate::mcp::NameIndex;
 use crate::protocol::blob;
+
+pub(super) use results::ToldAsMessages;
 
 /// A run that is being written.
 pub(super) struct Writing<'o> {
@@ -36,16 +38,6 @@ pub(super) struct Writing<'o> {
     told_as_messages: ToldAsMessages,
     /// What the model was told of calls, where that is not what the trace has.
     told_otherwise: Vec<Value>,
-}
-
-/// Results that messages of the user told.
-#[derive(Debug, Default)]
-pub(super) struct ToldAsMessages {
-    /// The calls of the run, by the place of the conversation and the message.
-    pub(super) calls: HashMap<(usize, String), Vec<usize>>,
-    /// How many requests of the main conversation told them.
-    pub(super) requests: usize,
-    pub(super) results: usize,
 }
 
 /// A conversation whose calls wait for their results.
@@ -285,24 +277,6 @@ impl<'o> Writing<'o> {
             unknown.insert("is_error");
         }
         unknown
-    }
-
-    /// How many calls there are, if none has a result and the model said something after one.
-    pub(super) fn without_results(&self, own: &Conversation) -> Option<usize> {
-        let last = own.calls.last();
-        let waiting = last.map_or(0, |last| last.said.calls().count());
-        let is_blank = self.results.is_empty() && self.calls.len() > waiting;
-        is_blank.then_some(self.calls.len())
-    }
-
-    /// The results that messages of the user told, all that were written.
-    pub(super) fn take_messages(&mut self) -> ToldAsMessages {
-        std::mem::take(&mut self.told_as_messages)
-    }
-
-    /// What the model was told of calls otherwise than the trace has it, all that was written.
-    pub(super) fn take_told_otherwise(&mut self) -> Vec<Value> {
-        std::mem::take(&mut self.told_otherwise)
     }
 
     /// The conversation around the calls. Tokens are told of all model calls or of none: those of sub-agents and on the

@@ -142,14 +142,18 @@ impl Comparison<'_> {
             };
             let known = self.known(*call);
             let Some(old) = known.value else { continue };
-            if !self.forms_of(&known.item, old, &result.value).2 {
+            let is_wrapped = is_wrapped(&known, result);
+            if !is_wrapped && !self.forms_of(&known.item, old, &result.value).2 {
                 continue;
             }
             if result.is_error.is_none() {
                 result.is_error = known.is_error;
             }
             // What a client writes around the result of a server is no part of it.
-            if let Some(call) = known.call.filter(|call| call.told.value.is_some())
+            let call = known
+                .call
+                .filter(|call| is_wrapped || call.told.value.is_some());
+            if let Some(call) = call
                 && let Some(said) = &call.result
             {
                 result.value.clone_from(said);
@@ -175,10 +179,7 @@ impl Comparison<'_> {
         let tool = known.tool;
         let path = format!("tool_results[{}]", known.item);
         let place = known.place.clone();
-        // An older recording does not say what a client wrote around the result of a server.
-        let is_of_server = known.call.is_some_and(|call| call.told.is_of_server);
-        let is_told = is_same || is_of_server && is_said(&played.value, recorded);
-        if !is_told {
+        if !is_same && !is_wrapped(known, played) {
             found.push(
                 self.found(KIND, path, format!("the result of `{tool}` differs"))
                     .with_values(old.plain.into_iter().next(), new.plain.into_iter().next())
@@ -222,6 +223,12 @@ impl Comparison<'_> {
         let mut differing = differing.filter(|(old, new)| old != new);
         differing.next()
     }
+}
+
+/// Whether a result holds that which a server gave. An older recording does not say what a client wrote around it.
+fn is_wrapped(known: &KnownResult<'_>, played: &ToolResult) -> bool {
+    let is_of_server = known.call.is_some_and(|call| call.told.is_of_server);
+    is_of_server && known.value.is_some_and(|said| is_said(&played.value, said))
 }
 
 /// The item of a path: what stands in its brackets.

@@ -3,23 +3,30 @@
 use mcptest_trace::eval::{DivergenceKind, PlaybackOptions};
 use serde_json::{Value, json};
 
-use super::agent::{Agent, player};
-use super::answers::options;
-use super::went_by::{Wire, answers, calls, paths, says, user};
+use super::agent::{Agent, ask, player};
+use super::answers::{FORMATS, options};
+use super::went_by::{Wire, calls, paths, says, user};
+use crate::exchange::{Part, Said, Stop};
 use crate::play::{PlayOptions, Player};
 
 /// An agent whose requests each are one message with the past so far, and which is told these observations.
 fn scratchpads(agent: &Agent, template: fn(&str) -> String, observed: &[&str]) -> Vec<Value> {
-    let system = json!({ "role": "system", "content": "Think." });
+    let request = |pad: &str| {
+        let text = template(pad);
+        let mut talk = agent.begin();
+        let message = talk.last_mut().unwrap();
+        match agent.protocol {
+            "gemini" => message["parts"][0]["text"] = text.into(),
+            _ => message["content"] = text.into(),
+        }
+        agent.request(&talk)
+    };
     let mut pad = String::new();
-    let mut requests = Vec::new();
-    for (step, observation) in observed.iter().enumerate() {
-        let talk = [system.clone(), user(&template(&pad))];
-        requests.push(json!({ "model": agent.model, "messages": talk }));
-        pad += &format!("{}\nObservation: {observation}\n", THOUGHTS[step]);
+    let mut requests = vec![request("")];
+    for (thought, observation) in THOUGHTS.iter().zip(observed) {
+        pad += &format!("{thought}\nObservation: {observation}\n");
+        requests.push(request(&pad));
     }
-    let talk = [system, user(&template(&pad))];
-    requests.push(json!({ "model": agent.model, "messages": talk }));
     requests
 }
 
@@ -39,7 +46,12 @@ fn recorded(agent: &Agent, requests: &[Value]) -> Value {
     let mut wire = Wire::default();
     let said = [THOUGHTS[0], THOUGHTS[1], "Final Answer: done"];
     for (request, said) in requests.iter().zip(said) {
-        wire.chat(request, &says(said));
+        let said = Said {
+            parts: vec![Part::Text(said.to_owned())],
+            stop: Some(Stop::End),
+            ..Said::default()
+        };
+        wire.answered(&agent.path().0, request, said);
     }
     wire.run(&options(agent))
 }
@@ -55,39 +67,66 @@ fn masked(mask: &str) -> PlayOptions {
 }
 
 async fn told(cassette: &Value, options: PlayOptions, requests: &[Value]) -> Player {
+    told_by(&Agent::default(), cassette, options, requests).await
+}
+
+async fn told_by(
+    agent: &Agent,
+    cassette: &Value,
+    options: PlayOptions,
+    requests: &[Value],
+) -> Player {
     let player = player(cassette, options);
-    answers(&player, requests).await;
+    let (path, query) = agent.path();
+    for (number, request) in requests.iter().enumerate() {
+        let (status, _) = ask(&player, number, &path, query.as_deref(), request).await;
+        assert_eq!(status, 200);
+    }
     player
+}
+
+/// An agent of each format, whole and streamed.
+fn agents() -> impl Iterator<Item = Agent> {
+    FORMATS.into_iter().flat_map(|protocol| {
+        [false, true].map(|streamed| Agent {
+            protocol,
+            streamed,
+            ..Agent::default()
+        })
+    })
 }
 
 #[tokio::test]
 async fn an_agent_that_begins_anew_with_each_request_has_one_conversation() {
-    let agent = Agent::default();
-    for template in [last, between] {
-        let requests = scratchpads(&agent, template, &["sent", "refunded"]);
-        let cassette = recorded(&agent, &requests);
-        let trace = &cassette["trace"];
-        assert_eq!(trace["conversation"]["steps"].as_array().unwrap().len(), 3);
-        assert_eq!(trace["final_response"], "Final Answer: done");
-        let conversations = cassette["session"]["conversations"].as_array().unwrap();
-        assert_eq!(conversations.len(), 1, "{cassette:#}");
-        assert_eq!(
-            cassette["session"]["notes"],
-            json!([
-                "each request begins anew, and a message of the user tells the past (scratchpad)"
-            ])
-        );
-        let player = told(&cassette, PlayOptions::default(), &requests).await;
-        assert!(paths(&player).is_empty(), "{:?}", paths(&player));
-        let run = player.run(&options(&agent)).unwrap();
-        assert_eq!(
-            run["trace"]["conversation"]["steps"]
-                .as_array()
-                .unwrap()
-                .len(),
-            3
-        );
+    for agent in agents() {
+        for template in [last, between] {
+            is_one_conversation(&agent, template).await;
+        }
     }
+}
+
+async fn is_one_conversation(agent: &Agent, template: fn(&str) -> String) {
+    let requests = scratchpads(agent, template, &["sent", "refunded"]);
+    let cassette = recorded(agent, &requests);
+    let trace = &cassette["trace"];
+    assert_eq!(trace["conversation"]["steps"].as_array().unwrap().len(), 3);
+    assert_eq!(trace["final_response"], "Final Answer: done");
+    let conversations = cassette["session"]["conversations"].as_array().unwrap();
+    assert_eq!(conversations.len(), 1, "{cassette:#}");
+    assert_eq!(
+        cassette["session"]["notes"],
+        json!(["each request begins anew, and a message of the user tells the past (scratchpad)"])
+    );
+    let player = told_by(agent, &cassette, PlayOptions::default(), &requests).await;
+    assert!(paths(&player).is_empty(), "{:?}", paths(&player));
+    let run = player.run(&options(agent)).unwrap();
+    assert_eq!(
+        run["trace"]["conversation"]["steps"]
+            .as_array()
+            .unwrap()
+            .len(),
+        3
+    );
 }
 
 #[tokio::test]
@@ -120,7 +159,10 @@ async fn a_changed_text_past_is_told_at_the_request_that_tells_it() {
 
 #[tokio::test]
 async fn requests_that_an_older_recording_holds_apart_are_one_conversation() {
-    let agent = Agent::default();
+    let agent = Agent {
+        tools: Vec::new(),
+        ..Agent::default()
+    };
     let requests = scratchpads(&agent, last, &["sent", "refunded"]);
     let mut cassette = recorded(&agent, &requests);
     // As a recorder wrote it that took the first request for one on the side, and kept a digest.
@@ -128,13 +170,14 @@ async fn requests_that_an_older_recording_holds_apart_are_one_conversation() {
     let mut all = main["answers"].as_array().unwrap().clone();
     let mut first = all.remove(0);
     first["parts"] = json!([{ "text": THOUGHTS[0] }]);
+    all[0]["parameters"] = first["parameters"].clone();
     all[0].as_object_mut().unwrap().remove("past");
     for one in &mut all {
         one.as_object_mut().unwrap().remove("told");
     }
     all[1]["talk"] = all[1]["past"].clone();
     main["answers"] = all.into();
-    let side = json!({ "role": "side", "opening": last(""), "system_prompt": "Think.", "answers": [first] });
+    let side = json!({ "role": "side", "opening": last(""), "system_prompt": "Help.", "answers": [first] });
     let conversations = cassette["session"]["conversations"].as_array_mut().unwrap();
     conversations.insert(0, side);
     let turns = cassette["trace"]["conversation"]["turns"]

@@ -194,6 +194,10 @@ async fn an_older_recording_takes_what_holds_the_result_of_a_server_for_it() {
                 "{protocol}, {tells:?}: {:?}",
                 told(&player)
             );
+            let run = player.run(&options(&agent)).unwrap();
+            let again = &run["trace"]["tool_results"][0];
+            assert_eq!(again["result"]["content"][0]["text"], SAID);
+            assert_eq!(again["is_error"], true);
             let player = played(&cassette, &agent, Swallowed, true).await;
             assert_eq!(told(&player), ["tool_results[0]"]);
         }

@@ -1,6 +1,6 @@
 //! Results of calls: what the model was told, and what an MCP server said.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -9,13 +9,41 @@ use super::{Open, Writing};
 use crate::exchange::{Item, ToolResult};
 use crate::mcp::SeenCall;
 use crate::protocol::blob;
-use crate::record::conversation::{Changed, ModelCall};
+use crate::record::conversation::{Changed, Conversation, ModelCall};
 use crate::record::mcp_calls::{is_as_sent, is_said};
 use crate::record::payload::Payload;
 use crate::record::scratchpad::without_label;
 use crate::record::told::told_flag;
 
+/// Results that messages of the user told.
+#[derive(Debug, Default)]
+pub(in crate::record) struct ToldAsMessages {
+    /// The calls of the run, by the place of the conversation and the message.
+    pub(in crate::record) calls: HashMap<(usize, String), Vec<usize>>,
+    /// How many requests of the main conversation told them.
+    pub(in crate::record) requests: usize,
+    pub(in crate::record) results: usize,
+}
+
 impl<'o> Writing<'o> {
+    /// How many calls there are, if none has a result and the model said something after one.
+    pub(in crate::record) fn without_results(&self, own: &Conversation) -> Option<usize> {
+        let last = own.calls.last();
+        let waiting = last.map_or(0, |last| last.said.calls().count());
+        let is_blank = self.results.is_empty() && self.calls.len() > waiting;
+        is_blank.then_some(self.calls.len())
+    }
+
+    /// The results that messages of the user told, all that were written.
+    pub(in crate::record) fn take_messages(&mut self) -> ToldAsMessages {
+        std::mem::take(&mut self.told_as_messages)
+    }
+
+    /// What the model was told of calls otherwise than the trace has it, all that was written.
+    pub(in crate::record) fn take_told_otherwise(&mut self) -> Vec<Value> {
+        std::mem::take(&mut self.told_otherwise)
+    }
+
     /// Results that servers gave and no request told, as the run ended before.
     pub(super) fn unheard(&mut self, open: &mut Open) {
         for own in 0..open.calls.len() {
