@@ -79,6 +79,9 @@ impl Recording {
                 }
             }
         }
+        let all = self.conversations.iter().enumerate();
+        let changed = all.filter(|(_, own)| own.has_changed());
+        self.changed = changed.map(|(number, _)| number).collect();
         let mut equal: Vec<(usize, usize, (usize, usize))> = Vec::new();
         for (number, own) in self.conversations.iter().enumerate() {
             let answers = own.moves.iter().enumerate();

@@ -93,15 +93,15 @@ fn scratchpad(recording: &Recording, asked: &Asked) -> Option<usize> {
     let Some(Item::User(text)) = asked.items.last() else {
         return None;
     };
-    let all = recording.conversations.iter().enumerate();
-    let told = all.filter_map(|(number, own)| {
+    let told = recording.changed.iter().filter_map(|number| {
+        let own = &recording.conversations[*number];
         let first = own.moves.first()?;
-        let is_same = own.has_changed() && first.system.as_ref() == Some(&asked.system);
+        let is_same = first.system.as_ref() == Some(&asked.system);
         let opening = own.opening.as_deref().filter(|_| is_same)?;
         let prompts = [recording.prompt.clone()];
         let is_next = scratchpad_goes_on(opening, text, &first.said.parts, &prompts);
         let told = own.told_in(since(opening, text)).filter(|_| is_next)?;
-        Some((told, std::cmp::Reverse(number)))
+        Some((told, std::cmp::Reverse(*number)))
     });
     told.max().map(|(_, number)| number.0)
 }

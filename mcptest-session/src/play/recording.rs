@@ -63,6 +63,8 @@ pub struct Recording {
     says_more: bool,
     /// When the run was recorded.
     recorded_at: Option<String>,
+    /// The conversations whose past the agent had changed.
+    pub(super) changed: Vec<usize>,
     /// What the user asked.
     pub(super) prompt: String,
     /// The folders that its texts name.

@@ -180,6 +180,12 @@ impl PlaySession {
         }
     }
 
+    /// Waits until the code has asked too often what was not recorded: then whoever runs a function ends it. A command of the
+    /// session is ended already.
+    pub async fn stopped(&self) {
+        self.player.stop().notified().await;
+    }
+
     /// Ends the session of a command that ended.
     #[must_use]
     pub fn finish_command(

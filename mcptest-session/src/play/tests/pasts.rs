@@ -348,3 +348,37 @@ async fn an_older_recording_shows_what_its_digest_can() {
         assert_eq!(paths(&told(&cassette, options, changed).await), wanted);
     }
 }
+
+#[tokio::test]
+async fn one_message_may_tell_the_results_of_several_calls() {
+    let agent = Agent::default();
+    let both = |observed: &str| {
+        let mut talk = agent.begin();
+        let first = agent.request(&talk);
+        talk.push(says("Calling tools: c0, c1"));
+        talk.push(user(&format!("Observation:\n7 is cancelled\n{observed}")));
+        [first, agent.request(&talk)]
+    };
+    let requests = both("8 is cancelled");
+    let mut calling = calls("c0", 7);
+    let more = calls("c1", 8)["tool_calls"][0].clone();
+    calling["tool_calls"].as_array_mut().unwrap().push(more);
+    let mut wire = Wire::default();
+    wire.chat(&requests[0], &calling);
+    wire.chat(&requests[1], &says("Both are cancelled."));
+    let cassette = wire.run(&options(&agent));
+    let results = cassette["trace"]["tool_results"].as_array().unwrap();
+    let whole = "7 is cancelled\n8 is cancelled";
+    assert!(
+        results
+            .iter()
+            .map(|it| &it["result"]["content"][0]["text"])
+            .eq([whole, whole])
+    );
+    assert!(paths(&told(&cassette, PlayOptions::default(), &requests).await).is_empty());
+    let failed = both("8 had shipped");
+    assert_eq!(
+        paths(&told(&cassette, PlayOptions::default(), &failed).await),
+        ["tool_results[0]"]
+    );
+}
