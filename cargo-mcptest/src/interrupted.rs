@@ -21,7 +21,8 @@ fn staged(places: &BTreeSet<PathBuf>) -> Vec<(PathBuf, usize)> {
     let with_runs = folders.map(|folder| {
         let files = fs::read_dir(folder.path()).into_iter().flatten().flatten();
         let names = files.map(|file| file.file_name());
-        let is_run = |name: &str| name.starts_with("run-") && name.ends_with(".json");
+        // Files that are not whole have names that begin with a dot.
+        let is_run = |name: &str| name.starts_with("run-");
         let runs = names.filter(|name| name.to_str().is_some_and(is_run));
         (folder.path().to_owned(), runs.count())
     });

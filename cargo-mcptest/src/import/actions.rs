@@ -34,21 +34,27 @@ const RUN: [&str; 9] = [
 ];
 
 /// How the results of actions begin, where they come as the user's words.
-const RESULTS: [&str; 14] = [
+const RESULTS: [&str; 10] = [
     "<returncode>",
     "<output>",
     "<observation",
     "<tool_response",
     "<function_result",
-    "<result",
     "observation",
     "execution ",
     "exit code",
-    "stdout",
-    "output:",
-    "command output",
     "tool result",
     "tool response",
+];
+
+/// What says in a prompt that blocks of code are run. That they are wanted alone says nothing.
+const RUNS_BLOCKS: [&str; 6] = [
+    "bash block",
+    "bash code block",
+    "shell block",
+    "code blob",
+    "mswea_bash_command",
+    "will be executed",
 ];
 
 /// The form of what looks like an action in the texts of an agent.
@@ -82,19 +88,8 @@ pub(super) fn in_texts(run: &ForeignRun) -> Option<&'static str> {
 fn asks_for_blocks(run: &ForeignRun) -> bool {
     let told = run.system_prompt.as_deref().into_iter();
     let told = told.chain(run.first_user_text());
-    let words = [
-        "bash block",
-        "bash code block",
-        "shell block",
-        "code block",
-        "code blob",
-        "```bash",
-        "```py",
-        "<code>",
-        "mswea_bash_command",
-    ];
     told.map(str::to_lowercase)
-        .any(|told| words.iter().any(|word| told.contains(word)))
+        .any(|told| RUNS_BLOCKS.iter().any(|word| told.contains(word)))
 }
 
 /// `Action: get_order`, `Action: search[order 7]`, `Action Input: …`; no sentence.
@@ -189,7 +184,13 @@ mod tests {
                 "",
                 Some("tags of tool calls"),
             ),
-            // What a user is told to run is no action.
+            // What a user is told to run is no action, and no code that the user shows.
+            (
+                "Put all code into a code block.",
+                block,
+                "```bash\nls\n```",
+                None,
+            ),
             ("You help people.", block, "It works, thank you.", None),
             ("You help people.", "Action: call the bank.", "", None),
             ("You help people.", "Order 7 is lost.", "", None),

@@ -17,11 +17,11 @@ use self::model_call::ModelCall;
 use super::blocks;
 use super::content::text_of;
 use super::digest::Digest;
-use super::event::{Event, ForeignRun, Stop};
+use super::event::{Event, ForeignRun, Lost, Stop};
 use super::format::{Format, Gathered, Joins, Runs, has_block};
 use super::input::{Input, Record, parse};
 use super::joining::Joiner;
-use super::json::{count, is_set, list, named, text, word};
+use super::json::{count, is_set, list, named, role, text, word};
 use super::mapping::Mapping;
 use super::subagent_calls::{Invoked, take_calls};
 use super::time;
@@ -55,7 +55,7 @@ impl Format for ClaudeCode {
         let texts = ["sessionId", "uuid", "type"];
         let is_kept = texts.iter().all(|key| text(value, key).is_some());
         let message = value.get("message");
-        is_kept && message.is_some_and(|it| !is_of_gemini(it)) || printed::fits(value)
+        is_kept && message.is_some_and(is_of_claude) || printed::fits(value)
     }
 
     fn join(&self, record: &Record<'_>, joiner: &mut Joiner, _: &Mapping) -> Joins {
@@ -70,6 +70,12 @@ impl Format for ClaudeCode {
         if main.is_empty() && chains.sidechains.is_empty() {
             // A file of summaries alone.
             return Ok(Vec::new());
+        }
+        let mut messages = run.records.iter().filter_map(|it| it.value.get("message"));
+        if messages.any(|it| !it.is_null() && !is_of_claude(it)) {
+            let detail = "its lines look like those of Claude Code, but its messages have another form: another program wrote it; \
+                          convert it to lists of messages, or to ATIF";
+            return Err(Lost::new("is not read as it is", detail));
         }
         let mut session = AgentSession::default();
         session.read(&main);
@@ -114,6 +120,14 @@ impl Format for ClaudeCode {
         }
         Ok(vec![read.with(events)])
     }
+}
+
+/// Whether a message is in the form of Claude Code: its content is a text or blocks, and holds calls and results.
+fn is_of_claude(message: &Value) -> bool {
+    let is_other = ["tool_calls", "parts"]
+        .iter()
+        .any(|key| !list(message, key).is_empty());
+    message.is_object() && !is_other && role(message).as_deref() != Some("tool")
 }
 
 /// Whether a message is in Gemini's form: programs that come of Gemini CLI keep such messages in lines like these.

@@ -238,7 +238,7 @@ pub(super) fn spelt(message: &Value) -> Cow<'_, Value> {
 }
 
 /// The identifier of the call that a result answers, where it stands in a list of one (SWE-agent) or in the call, which
-/// the result repeats (AgentDojo).
+/// the result repeats (`AgentDojo`).
 fn answered_call(message: &Value) -> Option<String> {
     if !is_result(message) || given(message, "tool_call_id").is_some() {
         return None;

@@ -18,6 +18,7 @@ use super::otel::Otel;
 use super::promptfoo::Promptfoo;
 use super::rig::Rig;
 use super::tau::Tau;
+use super::wire;
 
 /// The formats that are read, in the order in which files are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, clap::ValueEnum)]
@@ -135,8 +136,10 @@ fn advice(input: &Input, value: &Value) -> Option<String> {
 /// The filter that makes records of a value, and why it is needed.
 fn filter(input: &Input, value: &Value, depth: usize) -> Option<(String, String)> {
     let is_read = |value: &Value| {
-        let fits = |kind: &FormatKind| kind.format().fits(input, value);
-        FormatKind::value_variants().iter().any(fits)
+        let mut value = value.clone();
+        let is_whole = wire::read(&mut value).is_ok();
+        let fits = |kind: &FormatKind| kind.format().fits(input, &value);
+        is_whole && FormatKind::value_variants().iter().any(fits)
     };
     if let Some(key) = only_list(value, |first| first.get("role").is_some()) {
         let mut renamed = value.clone();

@@ -1,9 +1,9 @@
 //! Logs of HTTP keep bodies as texts: the JSON of a request or of an answer, or the events of a streamed answer.
 
+use mcptest_session::json::{given, text};
+use mcptest_session::lossless::parse;
 use mcptest_session::protocol::{Anthropic, Chat, Gemini, Protocol, Responses, sse};
 use serde_json::{Value, json};
-
-use super::json::{given, text, unfolded};
 
 /// Why a record is not read whose stream holds no answer.
 pub(super) const NO_ANSWER: &str = "is a stream without an answer";
@@ -39,15 +39,15 @@ fn of_text(text: &str) -> Result<Option<Value>, String> {
         return of_stream(text).map(Some);
     }
     let read = Some(begin).filter(|begin| begin.starts_with('{'));
-    let read = read.map(|_| unfolded(&Value::String(text.to_owned())));
+    let read = read.and_then(|text| parse(text.as_bytes()).ok());
+    let read = read.map(|parsed| parsed.value);
     Ok(read.filter(|read| KNOWN.iter().any(|key| given(read, key).is_some())))
 }
 
 fn of_stream(text: &str) -> Result<Value, String> {
     let events = sse::events(text.as_bytes(), true);
-    let protocol = events
-        .iter()
-        .find_map(|event| whose(&unfolded(&event.data.clone().into())));
+    let mut read = events.iter();
+    let protocol = read.find_map(|event| whose(&parse(event.data.as_bytes()).ok()?.value));
     let assembled = protocol.map(|protocol| protocol.assembled(&events));
     let answer = assembled.and_then(|it| it.body.or_else(|| Some(json!({ "error": it.error? }))));
     answer.ok_or_else(|| {

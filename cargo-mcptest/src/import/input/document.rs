@@ -13,8 +13,11 @@ use super::lines::Extent;
 use super::{MAX_RECORD, each_byte, parse};
 
 /// The lists that are walked when they stand in the outermost object.
-const WALKED: [&str; 5] = [
+const WALKED: [&str; 7] = [
     "batches",
+    // VCR's, of Python and of Ruby.
+    "http_interactions",
+    "interactions",
     "resourceLogs",
     "resourceSpans",
     "samples",

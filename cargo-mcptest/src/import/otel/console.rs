@@ -56,7 +56,7 @@ fn of_python(value: &Value) -> Option<Value> {
     }))
 }
 
-/// What tells of what a span is, where the attributes of OpenInference are.
+/// What tells of what a span is, where the attributes of `OpenInference` are.
 const KIND: &str = "openinference.span.kind";
 
 /// Attributes within one another under one name each: `llm.model_name`.

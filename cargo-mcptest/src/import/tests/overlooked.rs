@@ -187,6 +187,25 @@ fn bodies_that_are_texts_are_read() {
     }
 }
 
+/// A cassette of VCR is the list of what was asked and answered.
+#[test]
+fn cassettes_of_vcr_are_read() {
+    let stream = "data: {\"id\": \"c\", \"choices\": [{\"index\": 0, \"delta\": {\"role\": \"assistant\", \"content\": \"Hi.\"}, \"finish_reason\": \"stop\"}]}\n\ndata: [DONE]\n\n";
+    let body =
+        json!({ "model": "m", "messages": [{ "role": "user", "content": "p" }], "stream": true });
+    let one = json!({ "request": { "method": "POST", "uri": "https://api.openai.com/v1/chat/completions", "headers": {}, "body": body.to_string() },
+        "response": { "status": { "code": 200 }, "headers": {}, "body": { "string": stream } } });
+    for key in ["interactions", "http_interactions"] {
+        let desk = Desk::new();
+        let mut cassette = json!({ "version": 1 });
+        cassette[key] = json!([one]);
+        desk.write("chat.json", cassette.to_string());
+        let said = desk.import(&["chat.json"]);
+        assert_eq!(said.status, 0, "{said:?}");
+        assert_eq!(closing(&desk.recording()), "Hi.");
+    }
+}
+
 #[test]
 fn a_stream_that_holds_no_answer_is_refused_with_its_reason() {
     let desk = Desk::new();
@@ -237,7 +256,7 @@ fn actions_in_texts_are_told_and_the_recording_says_so() {
 #[test]
 fn an_agent_with_calls_may_write_blocks() {
     let desk = Desk::new();
-    let run = json!({ "model": "m", "messages": [{ "role": "system", "content": "Put code into a code block." }, { "role": "user", "content": "Fix it." },
+    let run = json!({ "model": "m", "messages": [{ "role": "system", "content": "Answer with one bash block." }, { "role": "user", "content": "Fix it." },
         { "role": "assistant", "content": "```bash\nls\n```", "tool_calls": [{ "id": "a", "function": { "name": "find", "arguments": "{}" } }] },
         { "role": "tool", "tool_call_id": "a", "content": "found" }, { "role": "assistant", "content": "Done." }] });
     desk.write("run.json", run.to_string());
@@ -269,23 +288,45 @@ fn sessions_of_another_program_are_not_taken_for_those_of_claude_code() {
     assert!(said.err.contains("this is a session of a program that comes of Gemini CLI, such as Qwen Code, which is not read; convert it to ATIF"), "{said:?}");
 }
 
+/// The first lines may look like those of Claude Code.
+#[test]
+fn a_session_whose_calls_have_another_form_is_refused() {
+    let line = |kind: &str, message: Value| json!({ "uuid": message["content"], "parentUuid": null, "sessionId": "s", "timestamp": "2031-01-01T00:00:00Z", "type": kind, "message": message });
+    let call = json!([{ "id": "a", "type": "function", "function": { "name": "find", "arguments": "{}" } }]);
+    let records = [
+        line("user", json!({ "role": "user", "content": "p" })),
+        line(
+            "assistant",
+            json!({ "role": "assistant", "content": "x", "tool_calls": call }),
+        ),
+        line("tool_result", json!({ "role": "tool", "content": "found" })),
+    ];
+    let desk = Desk::new();
+    desk.write("chat.jsonl", lines(&records));
+    let said = desk.import(&["chat.jsonl"]);
+    assert_eq!(said.status, 2, "{said:?}");
+    assert!(
+        said.err
+            .contains("its messages have another form: another program wrote it"),
+        "{said:?}"
+    );
+}
+
 /// What `jq -c` makes of a value by a line that a message advises.
 fn jq(filter: &str, value: &Value) -> Vec<Value> {
     let mut values = vec![value.clone()];
     for step in filter.split(" | ") {
         values = values
             .into_iter()
-            .flat_map(|mut value| match step.split_once(" = .") {
-                Some((to, from)) => {
+            .flat_map(|mut value| {
+                if let Some((to, from)) = step.split_once(" = .") {
                     let moved = value[from].clone();
                     value[to.strip_prefix('.').unwrap()] = moved;
-                    vec![value]
+                    return vec![value];
                 }
-                None => {
-                    let key = step.strip_prefix('.').unwrap().strip_suffix("[]").unwrap();
-                    let list = if key.is_empty() { &value } else { &value[key] };
-                    list.as_array().unwrap().clone()
-                }
+                let key = step.strip_prefix('.').unwrap().strip_suffix("[]").unwrap();
+                let list = if key.is_empty() { &value } else { &value[key] };
+                list.as_array().unwrap().clone()
             })
             .collect();
     }
