@@ -48,6 +48,9 @@ const ABOUT: [&str; 8] = [
 /// Keys of an item under which a tool of the provider puts what it found.
 const FOUND: [&str; 4] = ["output", "outputs", "result", "results"];
 
+/// What a search for tools is called.
+const TOOL_SEARCH: &str = "tool_search";
+
 impl Protocol for Responses {
     fn name(&self) -> &'static str {
         NAME
@@ -202,6 +205,12 @@ fn read_item(item: &Value, parts: &mut Vec<Part>) {
             parts.push(Part::Call(arguments::of_call(call(item, kind))));
         }
         "mcp_call" => provided(mcp_call(item), native(), parts),
+        // What the provider found itself: its item names no call.
+        "tool_search_output" if given(item, "call_id").is_none() => {
+            let found = found_tools(item, parts);
+            parts.extend(found.map(Part::Result));
+            parts.push(Part::Opaque(native()));
+        }
         other => match other.strip_suffix("_call") {
             Some(tool) => provided(built_in(tool, item), native(), parts),
             // Reasoning, compaction, lists of tools, approvals, and what is not known.
@@ -293,7 +302,10 @@ pub fn built_in(tool: &str, item: &Value) -> (Call, Option<ToolResult>) {
     let call = Call {
         id: id.clone(),
         name: tool.to_owned(),
-        args: without(item, &[&ABOUT[..], &FOUND].concat()),
+        args: match tool {
+            TOOL_SEARCH => member(item, "arguments"),
+            _ => without(item, &[&ABOUT[..], &FOUND].concat()),
+        },
         ..Call::default()
     };
     let found = FOUND.iter().find_map(|key| given(item, key));
@@ -304,6 +316,21 @@ pub fn built_in(tool: &str, item: &Value) -> (Call, Option<ToolResult>) {
         ..ToolResult::default()
     });
     (call, result)
+}
+
+/// What came of the last search for tools, if nothing answers it yet.
+fn found_tools(item: &Value, parts: &[Part]) -> Option<ToolResult> {
+    let mut last = parts.iter().rev();
+    let call = last.find_map(|part| match part {
+        Part::Call(call) if call.name == TOOL_SEARCH => Some(call),
+        _ => None,
+    })?;
+    let answers = |part: &Part| matches!(part, Part::Result(result) if result.id == call.id);
+    (!parts.iter().any(answers)).then(|| ToolResult {
+        id: call.id.clone(),
+        value: member(item, "tools"),
+        ..ToolResult::default()
+    })
 }
 
 /// Whether a call failed, with or without anything that came back.

@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::exchange::{Call, CallTokens, Opaque, Part, Said, Stop};
+use crate::exchange::{Call, CallTokens, Opaque, Part, Said, Stop, ToolResult};
 use crate::protocol::sse::{self, Blocks, Event};
-use crate::protocol::{self, Protocol};
+use crate::protocol::{self, Protocol, Responses};
 
 /// Which shape an answer may have.
 #[derive(Clone, Copy)]
@@ -253,8 +253,43 @@ fn a_namespace_of_a_call_is_its_server() {
             { "type": "function_call", "id": "f", "call_id": "c", "name": "get", "namespace": namespace, "arguments": "{}" },
         ] });
         let said = responses.said(&body).unwrap();
-        let call = said.calls().next().unwrap();
+        let Some(Part::Call(call)) = said.parts.first() else {
+            panic!("{said:?}");
+        };
         assert_eq!(call.server.as_deref(), Some(server), "{namespace}");
         assert_eq!(call.name, "get");
     }
+}
+
+/// A search for tools that the provider runs: its result names no call, and its arguments stand in one key.
+#[test]
+fn what_a_search_for_tools_found_is_its_result() {
+    let search = json!({ "type": "tool_search_call", "id": "ts1", "call_id": null, "execution": "server", "arguments": { "paths": ["money"] } });
+    let found = json!({ "type": "tool_search_output", "id": "to1", "call_id": null, "tools": [{ "type": "function", "name": "get_rate" }] });
+    let output = json!([search, found, found]);
+    let said = Responses
+        .said(&json!({ "id": "r", "object": "response", "status": "completed", "output": output }));
+    let said = said.unwrap();
+    let Some(Part::Call(call)) = said.parts.first() else {
+        panic!("{said:?}");
+    };
+    assert_eq!(
+        (call.name.as_str(), &call.args),
+        ("tool_search", &json!({ "paths": ["money"] }))
+    );
+    let results: Vec<&ToolResult> = said
+        .parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Result(result) => Some(result),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(results.len(), 1);
+    assert_eq!(
+        (&results[0].id, &results[0].value),
+        (&call.id, &found["tools"])
+    );
+    // It is played as it was.
+    assert_eq!(Responses.answer(&said)["output"], output);
 }
