@@ -410,6 +410,70 @@ fn a_program_that_lists_its_folder_is_played_where_it_does_not_see_its_recording
     );
 }
 
+/// A value that is a word of the texts changes the recording; a date in the system prompt is another one tomorrow.
+#[test]
+fn the_end_of_a_recording_says_what_was_taken_out_and_what_changes_by_itself() {
+    let playback = |options: &str| format!("{}  playback: {options}\n", with_command());
+    let folder = Folder::new().with("suites/refunds.yml", playback("{}"));
+    let model = provider();
+    let record = |system: &str| {
+        let mut record: Command = command(env!("CARGO_BIN_EXE_cargo-mcptest"), folder.path());
+        record
+            .args(["mcptest", "record", "--all", "::trajectory"])
+            .env("OPENAI_BASE_URL", format!("{}/v1", model.url()))
+            .env("OPENAI_API_KEY", KEY)
+            .env("CLERK_TOKEN", "sequoia-4711")
+            .env("AGENT_SYSTEM", system);
+        run(&mut record).exits(0)
+    };
+    let now = std::time::SystemTime::UNIX_EPOCH
+        .elapsed()
+        .unwrap()
+        .as_secs();
+    let today = |system: &str| system.replace("$TODAY", &date(now / 86_400));
+    let said = record(&today("It is $TODAY. Your desk is sequoia-4711."));
+    let told = "\ntaken out of the runs of `Refund agent`: 2 places because of `CLERK_TOKEN`\n";
+    assert!(said.stderr.contains(told), "{said}");
+    let dated = format!(
+        "note: the system prompt of `Refund agent` has the date of the recording, {}, and will have another one tomorrow; to leave dates \
+         out of the comparison, write: playback: {{ mask: ['\\d{{4}}-\\d{{2}}-\\d{{2}}'] }}\n",
+        date(now / 86_400)
+    );
+    assert!(said.stderr.contains(&dated), "{said}");
+    // Neither is said where it does not hold, or where the suite says it already.
+    let said = record("It is 1999-01-01.");
+    assert!(
+        !said.stderr.contains("taken out") && !said.stderr.contains("note:"),
+        "{said}"
+    );
+    folder.write(
+        "suites/refunds.yml",
+        playback("{ mask: ['\\d{4}-\\d{2}-\\d{2}'] }"),
+    );
+    let said = record(&today("It is $TODAY."));
+    assert!(!said.stderr.contains("note:"), "{said}");
+}
+
+/// The day of a number of days since 1970, as ISO 8601 has it.
+fn date(days: u64) -> String {
+    let is_leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let (mut year, mut left) = (1970, days);
+    while left >= 365 + u64::from(is_leap(year)) {
+        left -= 365 + u64::from(is_leap(year));
+        year += 1;
+    }
+    let february = 28 + u64::from(is_leap(year));
+    let mut month = 1;
+    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
+        if left < length {
+            break;
+        }
+        left -= length;
+        month += 1;
+    }
+    format!("{year}-{month:02}-{:02}", left + 1)
+}
+
 #[test]
 fn a_folder_that_is_not_there_is_told_before_anything_is_spent() {
     let folder = Folder::new();

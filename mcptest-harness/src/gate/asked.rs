@@ -205,6 +205,11 @@ impl AgentGates {
         options.find_map(|options| options.downcast_ref())
     }
 
+    /// How its recordings are played, where it asks for that.
+    pub(crate) fn playback_options(&self) -> Option<&PlaybackOptions> {
+        self.options()
+    }
+
     /// How its `narrative` reads a closing.
     pub(crate) fn narrative_options(&self) -> NarrativeOptions {
         self.options::<NarrativeOptions>()

@@ -4,13 +4,17 @@
 //!
 //! - `session`: the runs of one agent;
 //! - `blank`: what must not get into them;
+//! - `dated`: what of it is another value tomorrow;
+//! - `taken_out`: how much of it was a secret;
 //! - `own_code`: what only an agent's own code records;
 //! - `own_loop`: who answers where the built-in agent does not; an agent with `command:` is run by that.
 
 mod blank;
+mod dated;
 mod own_code;
 mod own_loop;
 mod session;
+mod taken_out;
 #[cfg(test)]
 mod tests;
 
@@ -29,7 +33,7 @@ use super::place::Wanted;
 use super::regression::compared;
 use super::runs::{self, SuitePlace};
 use super::verdicts::panic_text;
-use crate::eval::FaultPlan;
+use crate::eval::{FaultPlan, PlaybackOptions};
 use crate::record::{Live, LiveError, Mode};
 use crate::render::{Evidence, Failure, Finding};
 use crate::trace::{Layout, Run};
@@ -100,6 +104,8 @@ struct ToRecord<'a> {
     faults: &'a FaultPlan,
     /// What `redact:` says.
     redact: &'a [Regex],
+    /// How its runs are played, where the suite asks for that.
+    playback: Option<&'a PlaybackOptions>,
     place: &'a SuitePlace<'a>,
     /// What runs were recorded with and the suite no longer says.
     stale: &'a dyn Fn(&[Run]) -> Vec<Finding>,
@@ -139,6 +145,7 @@ impl LiveRecording {
                     model: subject.model,
                     faults: &suite.gates(subject).fault_plan(),
                     redact: suite.redact(),
+                    playback: suite.gates(subject).playback_options(),
                     place: &suite.place(&command, &near),
                     stale: &|runs| suite.stale(subject, &command).findings(runs),
                 })

@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::blank::{no_secret_in_the_suite, redacted, redactor};
-use super::{LiveRecording, ToRecord, failure, own_code, runs};
+use super::taken_out::TakenOut;
+use super::{LiveRecording, ToRecord, dated, failure, own_code, runs};
 use crate::eval::Decisions;
 use mcptest_trace::record::redact::suspects;
 use mcptest_trace::record::store::{Store, StoreError, render};
@@ -50,18 +51,22 @@ impl RecordingSession<'_> {
         }
         let before = self.recorded_tools();
         let progress = self.prepare()?;
+        let (mut taken, mut last) = (TakenOut::default(), None);
         for number in there + 1..=declared {
             let run = self.record(number, &progress)?;
+            taken.add(&run);
             if number == there + 1 {
                 self.compare_tools(before.as_ref(), &run);
             }
             self.store.add(&run).map_err(self.stored)?;
+            last = Some(run);
         }
         if there == 0 {
             // What was staged does not fit what the suite asks now.
             self.store.discard_staged().map_err(self.stored)?;
         }
         progress.done(declared - there, &self.shown());
+        self.tell(&taken, last.as_ref());
         Ok(there == 0)
     }
 
@@ -104,10 +109,29 @@ impl RecordingSession<'_> {
         }
         self.store.publish(declared).map_err(self.stored)?;
         progress.done(recorded.len(), &self.shown());
+        let mut taken = TakenOut::default();
+        for run in recorded.values() {
+            taken.add(run);
+        }
+        self.tell(&taken, recorded.values().last());
         if let Some(run) = recorded.values().chain(earlier.values()).next() {
             self.compare_tools(before.as_ref(), run);
         }
         Ok(earlier.is_empty())
+    }
+
+    /// Says how much was taken out of the runs that were recorded, and whether the last of them has the date of today.
+    fn tell(&self, taken: &TakenOut, last: Option<&Value>) {
+        let ToRecord {
+            agent, playback, ..
+        } = self.subject;
+        let agent = &agent.name.value;
+        let dated = last
+            .zip(playback)
+            .and_then(|(run, options)| dated::told(agent, run, options));
+        for told in [taken.told(agent), dated].into_iter().flatten() {
+            say(&told);
+        }
     }
 
     /// The staged runs, by number, that are of what the suite asks now. Others are recorded again
