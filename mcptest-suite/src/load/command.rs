@@ -139,7 +139,7 @@ mod tests {
                 "command: [a], cwd: '..\\work'",
                 "write `../work`: every system reads it",
             ),
-            ("command: [a], cwd: ''", "is empty"),
+            ("command: [a], cwd: ''", "found empty text"),
             ("command: [a], closing: stdot", "did you mean `stdout`?"),
             (
                 "command: [a], servers: [desk 2, desk-2]",
