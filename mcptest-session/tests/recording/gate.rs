@@ -100,7 +100,7 @@ fn a_provider_that_cannot_be_reached_is_said() {
         assert_eq!(answer.status, 502);
         let text = String::from_utf8(answer.bytes).unwrap();
         assert!(
-            text.contains("mcptest: `openai` cannot be reached: "),
+            text.contains("mcptest: `openai` cannot be reached at http://"),
             "{text}"
         );
         let error = session.finish().await.unwrap_err().to_string();
