@@ -426,18 +426,15 @@ fn the_end_of_a_recording_says_what_was_taken_out_and_what_changes_by_itself() {
             .env("AGENT_SYSTEM", system);
         run(&mut record).exits(0)
     };
-    let now = std::time::SystemTime::UNIX_EPOCH
-        .elapsed()
-        .unwrap()
-        .as_secs();
-    let today = |system: &str| system.replace("$TODAY", &date(now / 86_400));
+    let now = jiff::Timestamp::now().to_string();
+    let date = &now[..10];
+    let today = |system: &str| system.replace("$TODAY", date);
     let said = record(&today("It is $TODAY. Your desk is sequoia-4711."));
     let told = "\ntaken out of the runs of `Refund agent`: 2 places because of `CLERK_TOKEN`\n";
     assert!(said.stderr.contains(told), "{said}");
     let dated = format!(
-        "note: the system prompt of `Refund agent` has the date of the recording, {}, and will have another one tomorrow; to leave dates \
-         out of the comparison, write: playback: {{ mask: ['\\d{{4}}-\\d{{2}}-\\d{{2}}'] }}\n",
-        date(now / 86_400)
+        "note: the system prompt of `Refund agent` has the date of the recording, {date}, and will have another one tomorrow; to leave dates \
+         out of the comparison, write: playback: {{ mask: ['\\d{{4}}-\\d{{2}}-\\d{{2}}'] }}\n"
     );
     assert!(said.stderr.contains(&dated), "{said}");
     // Neither is said where it does not hold, or where the suite says it already.
@@ -452,26 +449,6 @@ fn the_end_of_a_recording_says_what_was_taken_out_and_what_changes_by_itself() {
     );
     let said = record(&today("It is $TODAY."));
     assert!(!said.stderr.contains("note:"), "{said}");
-}
-
-/// The day of a number of days since 1970, as ISO 8601 has it.
-fn date(days: u64) -> String {
-    let is_leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let (mut year, mut left) = (1970, days);
-    while left >= 365 + u64::from(is_leap(year)) {
-        left -= 365 + u64::from(is_leap(year));
-        year += 1;
-    }
-    let february = 28 + u64::from(is_leap(year));
-    let mut month = 1;
-    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
-        if left < length {
-            break;
-        }
-        left -= length;
-        month += 1;
-    }
-    format!("{year}-{month:02}-{:02}", left + 1)
 }
 
 #[test]
