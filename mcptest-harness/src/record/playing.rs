@@ -184,7 +184,8 @@ fn redactor(request: &PlayRequest<'_>) -> Result<Redactor, LiveError> {
     let secrets = usual_secrets().chain(secrets_by_name(variables()));
     let redactor = Redactor::new(secrets, request.redact.to_vec());
     let redactor = redactor.map_err(|error| LiveError::new(error.to_string()))?;
-    Ok(redactor.with_shapes().with_named())
+    let redactor = redactor.with_shapes().with_named();
+    Ok(redactor.with_kept(turns(request)))
 }
 
 /// What the code did, with the run that it made.

@@ -1,6 +1,6 @@
 //! Secrets out of a cassette, also out of what is kept for playing.
 
-use mcptest_trace::record::redact::Redactor;
+use mcptest_trace::record::redact::{RedactionCounts, Redactor};
 use serde_json::Value;
 
 /// Keys of the field `session`, and of what it holds, under which only words of ours stand.
@@ -9,13 +9,14 @@ const OURS: [&str; 14] = [
     "streamed", "bare", "id", "name", "items",
 ];
 
-/// Takes secrets out of a run. What makes it a cassette stays.
-pub fn redact(redactor: &Redactor, cassette: &mut Value) {
-    redactor.redact_run(cassette);
+/// Takes secrets out of a run, and says how often which one. What makes it a cassette stays.
+pub fn redact(redactor: &Redactor, cassette: &mut Value) -> RedactionCounts {
+    let mut counts = RedactionCounts::default();
+    redactor.redact_run_counted(cassette, &mut counts);
     for tool in cassette["tools"].as_array_mut().into_iter().flatten() {
         for key in ["description", "input_schema"] {
             if let Some(value) = tool.get_mut(key) {
-                redactor.redact(value);
+                redactor.redact_counted(value, &mut counts);
             }
         }
     }
@@ -25,13 +26,14 @@ pub fn redact(redactor: &Redactor, cassette: &mut Value) {
             match (key.as_str(), value) {
                 ("conversations" | "others", Value::Array(all)) => {
                     for one in all {
-                        structure(redactor, one);
+                        structure(redactor, one, &mut counts);
                     }
                 }
-                (_, value) => redactor.redact(value),
+                (_, value) => redactor.redact_counted(value, &mut counts),
             }
         }
     }
+    counts
 }
 
 fn is_ours(key: &str) -> bool {
@@ -39,19 +41,19 @@ fn is_ours(key: &str) -> bool {
 }
 
 /// An object of ours: its keys stay, and what stands at them is looked at.
-fn structure(redactor: &Redactor, value: &mut Value) {
+fn structure(redactor: &Redactor, value: &mut Value, counts: &mut RedactionCounts) {
     let Value::Object(map) = value else {
-        return redactor.redact(value);
+        return redactor.redact_counted(value, counts);
     };
     for (key, value) in map.iter_mut().filter(|(key, _)| !is_ours(key)) {
         match (key.as_str(), value) {
             ("answers" | "parts", Value::Array(all)) => {
                 for one in all {
-                    structure(redactor, one);
+                    structure(redactor, one, counts);
                 }
             }
-            ("call" | "result" | "opaque" | "native", value) => structure(redactor, value),
-            (_, value) => redactor.redact(value),
+            ("call" | "result" | "opaque" | "native", value) => structure(redactor, value, counts),
+            (_, value) => redactor.redact_counted(value, counts),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use mcptest_trace::record::redact::RedactionCounts;
 use mcptest_trace::record::say;
 use mcptest_trace::record::store::{Layout, Lock, Store, StoreError};
 use serde_json::Value;
@@ -14,6 +15,8 @@ use super::error::SessionError;
 pub struct FinishedRun {
     /// The cassette.
     pub cassette: Value,
+    /// How often something was taken out, by the name of its variable or what it is.
+    pub redacted: RedactionCounts,
     /// What whoever records should know.
     pub notes: Vec<String>,
     /// The model that the agent asked, where its requests say so.

@@ -12,6 +12,19 @@ impl RedactionCounts {
         *self.0.entry(name.to_owned()).or_default() += count;
     }
 
+    /// Adds what was taken out elsewhere.
+    pub fn add_all(&mut self, other: &Self) {
+        for (name, count) in other.iter() {
+            self.add(name, count);
+        }
+    }
+
+    /// Whether nothing was taken out.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Each with its count, in the order of names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, usize)> {
         self.0.iter().map(|(name, count)| (name.as_str(), *count))

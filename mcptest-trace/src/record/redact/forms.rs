@@ -8,7 +8,8 @@ const HEX: usize = 4;
 /// Likewise in base64.
 const BASE64: usize = 6;
 
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+pub(super) const ALPHABET: &[u8; 64] =
+    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// A backslash, which a URL may hold in percent encoding.
 const BACKSLASH: &str = r"(?:\\|%(?:25)?5[cC])";
@@ -33,7 +34,7 @@ pub(super) fn of(secret: &str) -> String {
 }
 
 /// The secret as it is, in JSON text to two levels, and in percent encoding.
-fn text(secret: &str) -> String {
+pub(super) fn text(secret: &str) -> String {
     let mut pattern = String::new();
     for (index, character) in secret.chars().enumerate() {
         if character.is_ascii_alphanumeric() {

@@ -7,12 +7,14 @@
 
 mod counts;
 mod forms;
+mod learned;
 mod named;
 mod run;
 mod shapes;
 mod suspects;
 #[cfg(test)]
 mod tests;
+mod weak;
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -25,9 +27,11 @@ use serde_json::{Map, Value};
 use crate::eval::views;
 use named::Named;
 use shapes::Shape;
+use weak::Weak;
 
 pub use crate::eval::views::percent_decoded;
 pub use counts::RedactionCounts;
+pub use learned::secrets_of_arguments;
 pub use suspects::suspects;
 
 /// A number is text that holds a secret by chance unless this much of it is the secret.
@@ -49,11 +53,17 @@ pub struct Redactor {
     names: Vec<String>,
     /// One group for each of `names`; nothing to look for without any.
     secrets: Option<Regex>,
+    /// Those that are words, which are looked for only where a credential stands.
+    weak: Vec<Weak>,
     patterns: Vec<Regex>,
     /// What is known by its shape.
     shapes: Vec<Shape>,
     /// What is known by its key.
     named: Option<Named>,
+    /// What a run shows as secret.
+    learned: Option<Box<Self>>,
+    /// Texts of prompts that stay.
+    kept: BTreeSet<String>,
 }
 
 /// Why secrets cannot be looked for.
@@ -90,7 +100,8 @@ struct Found {
 
 impl Redactor {
     /// Secrets are names, such as the environment variable, with their values. White space around
-    /// a value is no part of it, and an empty value is no secret.
+    /// a value is no part of it, and an empty value is no secret. A value that is a common word, or has fewer than 8
+    /// characters, is taken out only where it stands as a credential: in a header, or in a field of a key.
     pub fn new(
         secrets: impl IntoIterator<Item = (String, String)>,
         patterns: Vec<Regex>,
@@ -100,6 +111,25 @@ impl Redactor {
             .map(|(name, value)| (name, value.trim().to_owned()))
             .filter(|(_, value)| !value.is_empty())
             .collect();
+        // Who knows a login in base64 knows its password, and who knows `sid=…` its value.
+        let logins = secrets.iter().flat_map(|(name, value)| {
+            let login = value.rsplit(' ').next().unwrap_or(value);
+            let parts = learned::passwords(login).into_iter();
+            let parts = parts.chain(learned::cookies(value).map(str::to_owned));
+            parts.map(|part| (name.clone(), part))
+        });
+        let logins: Vec<(String, String)> = logins.collect();
+        secrets.extend(
+            logins
+                .into_iter()
+                .filter(|(_, value)| !weak::is_weak(value)),
+        );
+        let (words, mut secrets): (Vec<_>, Vec<_>) = secrets
+            .into_iter()
+            .partition(|(_, value)| weak::is_weak(value));
+        let words = words
+            .iter()
+            .filter_map(|(name, value)| Weak::new(name, value));
         // A secret that holds another one is tried before it.
         secrets.sort_by_key(|(_, value)| std::cmp::Reverse(value.len()));
         let length: usize = secrets.iter().map(|(_, value)| value.len()).sum();
@@ -121,9 +151,12 @@ impl Redactor {
         Ok(Self {
             secrets: (!names.is_empty()).then_some(secrets),
             names,
+            weak: words.collect(),
             patterns,
             shapes: Vec::new(),
             named: None,
+            learned: None,
+            kept: BTreeSet::new(),
         })
     }
 
@@ -156,10 +189,56 @@ impl Redactor {
         self
     }
 
+    /// The same, which also takes out what a recorded run shows as secret, wherever the run repeats it: the values of a
+    /// `Cookie` header, the password of a `Basic` login, what stands behind `--api-key` in the arguments of a command.
+    /// [`redact_run`](Self::redact_run) looks for them itself in the run that it is given, where secrets are known by
+    /// their keys.
+    #[must_use]
+    pub fn with_learned(mut self, run: &Value) -> Self {
+        self.learned = self.learned_of(run);
+        self
+    }
+
+    fn learned_of(&self, run: &Value) -> Option<Box<Self>> {
+        self.named.as_ref()?;
+        let secrets = learned::of_run(run);
+        let learned = (!secrets.is_empty()).then(|| Self::new(secrets, Vec::new()));
+        learned.and_then(Result::ok).map(Box::new)
+    }
+
+    /// The same, which leaves prompts and user turns that are one of these texts as they are. What the suite says is
+    /// compared with what was recorded, and a text of the suite is no secret.
+    ///
+    /// ```
+    /// use mcptest_trace::record::redact::Redactor;
+    /// use serde_json::json;
+    ///
+    /// let said = "Is sk-test-0123456789abcdef a key?";
+    /// let redactor = Redactor::new([], Vec::new())?.with_shapes().with_kept([said]);
+    /// let mut run = json!({ "user_prompt": said, "trace": { "final_response": "sk-test-0123456789abcdef is a key." } });
+    /// redactor.redact_run(&mut run);
+    /// assert_eq!(run["user_prompt"], said);
+    /// assert_eq!(run["trace"]["final_response"], "[redacted api key] is a key.");
+    /// # Ok::<(), mcptest_trace::record::redact::TooLarge>(())
+    /// ```
+    #[must_use]
+    pub fn with_kept<T: Into<String>>(mut self, texts: impl IntoIterator<Item = T>) -> Self {
+        self.kept.extend(texts.into_iter().map(Into::into));
+        self
+    }
+
     /// Takes secrets and what the patterns match out of every string and every key, and secrets out
     /// of numbers; a number with a secret becomes a string.
     pub fn redact(&self, value: &mut Value) {
-        self.counted(value, &mut RedactionCounts::default());
+        self.redact_counted(value, &mut RedactionCounts::default());
+    }
+
+    /// [`redact`](Self::redact), and counts what is taken out, by the names of the secrets.
+    pub fn redact_counted(&self, value: &mut Value, counts: &mut RedactionCounts) {
+        if let Some(learned) = &self.learned {
+            learned.counted(value, counts);
+        }
+        self.counted(value, counts);
     }
 
     fn counted(&self, value: &mut Value, counts: &mut RedactionCounts) {
@@ -177,6 +256,9 @@ impl Redactor {
             Value::Object(map) => {
                 for (key, value) in map.iter_mut() {
                     self.counted(value, counts);
+                    for weak in &self.weak {
+                        weak.taken_out_of(key, value, counts);
+                    }
                     if self.named.is_some()
                         && let Some(name) = named::name_of(key)
                     {
@@ -227,6 +309,11 @@ impl Redactor {
             self.count(&found, counts);
             Cow::Owned(self.replaced(text, &found))
         };
+        for weak in &self.weak {
+            if let Some(redacted) = weak.taken_out(&text, counts) {
+                text = Cow::Owned(redacted);
+            }
+        }
         for shape in &self.shapes {
             if let Some(redacted) = shape.taken_out(&text, counts) {
                 text = Cow::Owned(redacted);
@@ -248,7 +335,13 @@ impl Redactor {
     }
 
     /// The name of a secret that a text holds.
+    #[must_use]
     pub fn occurs_in(&self, text: &str) -> Option<&str> {
+        let mut weak = self.weak.iter().filter(|weak| weak.occurs_in(text));
+        self.strong_in(text).or_else(|| weak.next().map(Weak::name))
+    }
+
+    fn strong_in(&self, text: &str) -> Option<&str> {
         let found = self.secrets.as_ref()?.find(text)?;
         let secret = self.secret_at(found.as_str())?;
         self.names.get(secret).map(String::as_str)

@@ -188,10 +188,15 @@ fn is_value(text: &str) -> bool {
 
 /// The secret that an object names beside its value: `{ name: Authorization, value: … }`.
 pub(super) fn named_beside(map: &serde_json::Map<String, Value>) -> Option<&'static str> {
+    json_key(map).and_then(name_of)
+}
+
+/// The name of a value that an object gives beside it.
+pub(super) fn json_key(map: &serde_json::Map<String, Value>) -> Option<&str> {
     let name = ["name", "key", "header"]
         .iter()
         .find_map(|key| map.get(*key)?.as_str());
-    name.filter(|_| map.contains_key("value")).and_then(name_of)
+    name.filter(|_| map.contains_key("value"))
 }
 
 /// Blanks a value that stands at a key whose values are secrets: every text and number in it.

@@ -1,0 +1,224 @@
+//! Values that are words: *test*, *EMPTY*, *refund*. They are no secret in a sentence, only where a credential stands.
+
+use regex::{Captures, Regex};
+use serde_json::Value;
+
+use super::{RedactionCounts, forms, named};
+use crate::trace::words_of_tool;
+
+/// A value that is shorter is found in ordinary words.
+const SHORTEST: usize = 8;
+
+/// Words that stand for a key, or that variables called `…_KEY` hold.
+const WORDS: &str = "account any anything api auth bearer category change changeme client customer database debug default dev \
+     development disabled document dummy email empty enabled example fake false foo here id index insert internal invalid \
+     item key lm local localhost location me message mock name needed no none not null ollama openai order partition \
+     password placeholder primary prod production product proxy random refund region replace required resource sample \
+     secret secure service session settings sk something staging string studio subject tenant test testing the this \
+     timestamp token true type undefined unknown unused use user username value vllm whatever with xxx your";
+
+/// Names of headers and members that hold a credential, beside those of `named`.
+const HEADERS: &str = "authorization|proxy-authorization|x-api-key|x-goog-api-key|api[-_]?key|x-auth-token|\
+     x-access-token|private-token|access[-_]?token|auth[-_]?token";
+
+/// Whether a value is a common word, or too short to be told from one.
+pub(super) fn is_weak(value: &str) -> bool {
+    let known = |word: &String| WORDS.split_whitespace().any(|it| it == word);
+    let words = words_of_tool(value);
+    let plain = |c: char| c.is_ascii_alphabetic() || matches!(c, '-' | '_' | ' ' | '.');
+    value.chars().count() < SHORTEST
+        || value.chars().all(plain) && !words.is_empty() && words.iter().all(known)
+}
+
+/// A secret that is such a value.
+#[derive(Debug)]
+pub(super) struct Weak {
+    name: String,
+    value: String,
+    /// It, behind what says that it is a credential.
+    credential: Regex,
+}
+
+impl Weak {
+    pub(super) fn new(name: &str, value: &str) -> Option<Self> {
+        let own = regex::escape(name);
+        let behind = format!(
+            r#"\b(?i:{HEADERS}|{own})["'\\]*\s*[:=]\s*["'\\]*(?:(?i:bearer|basic|token|apikey)\s+)?|\bBearer\s+|[?&](?i:key|token)="#
+        );
+        let value_of = forms::text(value);
+        let credential = format!(r"(?P<before>{behind})(?:{value_of})(?P<after>[^A-Za-z0-9_-]|$)");
+        Some(Self {
+            name: name.to_owned(),
+            value: value.to_owned(),
+            credential: Regex::new(&credential).ok()?,
+        })
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn occurs_in(&self, text: &str) -> bool {
+        self.credential.is_match(text)
+    }
+
+    /// A text without it, where it stands there as a credential.
+    pub(super) fn taken_out(&self, text: &str, counts: &mut RedactionCounts) -> Option<String> {
+        let mut taken = 0;
+        let replaced = self.credential.replace_all(text, |found: &Captures<'_>| {
+            taken += 1;
+            format!(
+                "{}[redacted {}]{}",
+                &found["before"], self.name, &found["after"]
+            )
+        });
+        let replaced = (taken > 0).then(|| replaced.into_owned())?;
+        counts.add(&self.name, taken);
+        Some(replaced)
+    }
+
+    /// Takes it out of a member whose key says that a credential stands there.
+    pub(super) fn taken_out_of(&self, key: &str, value: &mut Value, counts: &mut RedactionCounts) {
+        let own = key.eq_ignore_ascii_case(&self.name);
+        let header = || {
+            HEADERS
+                .split('|')
+                .any(|header| key.eq_ignore_ascii_case(header))
+        };
+        if !(own || named::name_of(key).is_some() || header()) {
+            return;
+        }
+        match value {
+            Value::Array(items) => {
+                for item in items {
+                    self.taken_out_of(key, item, counts);
+                }
+            }
+            Value::String(_) | Value::Number(_) => {
+                let text = value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned);
+                let (scheme, login) = text.rsplit_once(' ').unwrap_or(("", &text));
+                if login.trim() == self.value || text.trim() == self.value {
+                    counts.add(&self.name, 1);
+                    let joint = if scheme.is_empty() { "" } else { " " };
+                    *value = format!("{scheme}{joint}[redacted {}]", self.name).into();
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Redactor;
+    use super::*;
+    use serde_json::json;
+
+    fn redactor() -> Redactor {
+        let secrets = [
+            ("OPENAI_API_KEY", "test"),
+            ("PARTITION_KEY", "refund"),
+            ("SERVICE_KEY", "not-needed"),
+        ];
+        let secrets = secrets.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Redactor::new(secrets, Vec::new()).unwrap()
+    }
+
+    #[test]
+    fn words_and_short_values_are_weak() {
+        for value in [
+            "test",
+            "EMPTY",
+            "ollama",
+            "lm-studio",
+            "not-needed",
+            "placeholder",
+            "sk-1234",
+            "customerId",
+        ] {
+            assert!(is_weak(value), "{value}");
+        }
+        for value in [
+            "hush-hush",
+            "correct-horse-battery",
+            "sk-12345",
+            "kjhsdfgkjh",
+            "tr0ub4dor&3",
+        ] {
+            assert!(!is_weak(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn a_word_stays_in_words_and_sentences_and_arguments() {
+        let mut run = json!({ "user_prompt": "test it, then refund order 7", "trace": {
+            "tool_calls": [{ "name": "refund", "args": { "path": "tests/latest_run.txt", "action": "refund", "test": 1 } }],
+            "tool_results": [{ "call_index": 0, "result": "The refund is not-needed: the contest was tested." }],
+            "final_response": "The latest test run is green.",
+        } });
+        let before = run.clone();
+        redactor().redact_run(&mut run);
+        assert_eq!(run, before);
+    }
+
+    #[test]
+    fn a_word_is_taken_out_where_it_stands_as_a_credential() {
+        for (before, after) in [
+            (
+                "Authorization: Bearer test",
+                "Authorization: Bearer [redacted OPENAI_API_KEY]",
+            ),
+            (
+                "curl -H 'x-api-key: test' x",
+                "curl -H 'x-api-key: [redacted OPENAI_API_KEY]' x",
+            ),
+            (
+                "OPENAI_API_KEY=test ./test",
+                "OPENAI_API_KEY=[redacted OPENAI_API_KEY] ./test",
+            ),
+            (
+                "GET /v1?key=test&test=1",
+                "GET /v1?key=[redacted OPENAI_API_KEY]&test=1",
+            ),
+            (
+                r#"{"PARTITION_KEY": "refund"}"#,
+                r#"{"PARTITION_KEY": "[redacted PARTITION_KEY]"}"#,
+            ),
+            (
+                r#"{\"api_key\":\"test\"}"#,
+                r#"{\"api_key\":\"[redacted OPENAI_API_KEY]\"}"#,
+            ),
+            (
+                "Authorization: Bearer tester",
+                "Authorization: Bearer tester",
+            ),
+        ] {
+            assert_eq!(redactor().redact_text(before), after);
+            assert_eq!(redactor().redact_text(after), after);
+            assert_eq!(
+                redactor().occurs_in(before).is_some(),
+                before != after,
+                "{before}"
+            );
+        }
+        let mut counts = RedactionCounts::default();
+        let mut run = json!({ "trace": { "tool_results": [{ "result": {
+            "headers": { "authorization": "Bearer test", "X-Api-Key": ["test"] }, "openai_api_key": "test", "mode": "test",
+        } }] } });
+        redactor().redact_run_counted(&mut run, &mut counts);
+        let result = &run["trace"]["tool_results"][0]["result"];
+        assert_eq!(
+            result["headers"]["authorization"],
+            "Bearer [redacted OPENAI_API_KEY]"
+        );
+        assert_eq!(
+            result["headers"]["X-Api-Key"][0],
+            "[redacted OPENAI_API_KEY]"
+        );
+        assert_eq!(result["openai_api_key"], "[redacted OPENAI_API_KEY]");
+        assert_eq!(result["mode"], "test");
+        assert_eq!(counts.iter().collect::<Vec<_>>(), [("OPENAI_API_KEY", 3)]);
+    }
+}
