@@ -213,7 +213,7 @@ mod tests {
     use serde_json::json;
 
     /// What is left of a run with these arguments whose tool returns this.
-    fn left(args: Value, result: Value) -> String {
+    fn left(args: &Value, result: &Value) -> String {
         let mut run = json!({ "trace": {
             "tool_calls": [{ "name": "http_get", "args": args }],
             "tool_results": [{ "call_index": 0, "result": result }],
@@ -272,7 +272,7 @@ mod tests {
                 "k-0123456789",
             ),
         ] {
-            let left = left(args.clone(), result);
+            let left = left(&args, &result);
             assert!(!left.contains(secret), "{left}");
         }
     }
@@ -301,7 +301,7 @@ mod tests {
                 "in eu-central-1",
             ),
         ] {
-            let left = left(args, json!(said));
+            let left = left(&args, &json!(said));
             assert!(left.contains(said), "{left}");
         }
     }
