@@ -13,18 +13,20 @@ use super::said::Said;
 
 mod counts;
 mod dry_run;
+mod nothing;
 mod parts;
 mod prose;
 mod table;
 
 use counts::{does, nothing_changed, participle};
 use dry_run::{of_args, of_fields, of_text};
+use nothing::is_something;
 pub(super) use parts::parts;
 use parts::plain;
 use prose::{SHORT, begins_as_error, exit_code, fields_of, no_rows, sounds};
 use table::{
-    Of, REFUSALS, ROWS, STATUS, SUCCESS, UNCHANGED, WORDS, WORKED, is_failure, is_refusal,
-    is_something, is_yes, word_of,
+    Of, REFUSALS, ROWS, STATUS, SUCCESS, UNCHANGED, WORDS, WORKED, is_failure, is_refusal, is_yes,
+    word_of,
 };
 
 /// What a result says itself of whether its call worked.

@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 use crate::trace::{each_scalar, snake};
 
 use super::super::lexicon::lower;
-use super::table::{DRY_RUN, OF_DRY_RUN, is_something, is_yes};
+use super::nothing::is_something;
+use super::table::{DRY_RUN, OF_DRY_RUN, is_yes};
 use super::{quoted, shown};
 
 /// The argument by which a call changes nothing: `dry_run: true`, `mode: dry_run`, `--dry-run`.

@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 use super::super::lexicon::Lexicon;
 use super::super::said::Said;
 use super::counts::{changes, does};
+use super::nothing::is_something;
 use super::parts::plain;
 use super::quoted;
-use super::table::is_something;
 
 /// Words of a text that sound as if a call had failed.
 pub(super) const SOUNDS: &[&str] = &[

@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::trace::snake;
 
 use super::super::lexicon::lower;
+use super::nothing::is_something;
 use super::prose::begins_as_error;
 
 /// Of which tools a key says whether the call worked.
@@ -209,45 +210,6 @@ pub(super) fn is_yes(value: &Value) -> bool {
         Value::String(text) => matches!(&*lower(text.trim()), "true" | "yes"),
         Value::Number(number) => number.as_f64() == Some(1.0),
         _ => false,
-    }
-}
-
-pub(super) fn is_something(value: &Value) -> bool {
-    // What is in brackets says the same: *(none)*, *[]*.
-    const NOTHING: [&str; 18] = [
-        "",
-        "0",
-        "200",
-        "empty",
-        "false",
-        "n/a",
-        "nil",
-        "no",
-        "no error",
-        "no errors",
-        "none",
-        "nothing",
-        "null",
-        "ok",
-        "success",
-        "successful",
-        "successfully",
-        "undefined",
-    ];
-    match value {
-        Value::Null => false,
-        Value::Bool(set) => *set,
-        Value::Number(number) => number.as_f64() != Some(0.0),
-        Value::String(text) => {
-            let signs = |c: char| c.is_whitespace() || c.is_ascii_punctuation() || c == '—';
-            !NOTHING.contains(&&*lower(text.trim_matches(signs)))
-        }
-        Value::Array(items) => items.iter().any(is_something),
-        // `{ code: 0, message: "OK" }`
-        Value::Object(fields) => match fields.get("code") {
-            Some(code) => is_something(code),
-            None => !fields.is_empty(),
-        },
     }
 }
 
