@@ -4,7 +4,7 @@
 mod call;
 
 use std::fmt::Display;
-use std::future::Future;
+use std::future::{Future, pending};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,10 +41,15 @@ impl Function {
 }
 
 impl Function {
-    /// Calls the function, which may take so long.
-    pub(super) async fn call(&self, session: AgentSession, limit: Option<Duration>) -> Returned {
+    /// Calls the function, which may take so long, until it is to be ended.
+    pub(super) async fn call(
+        &self,
+        session: AgentSession,
+        limit: Option<Duration>,
+        ends: impl Future<Output = ()>,
+    ) -> Returned {
         let function = Arc::clone(&self.0);
-        call::on_a_thread(move || function(session), limit).await
+        call::on_a_thread(move || function(session), limit, ends).await
     }
 }
 
@@ -80,7 +85,7 @@ impl Live for Function {
             let begun = Session::record(options).await;
             let session = begun.map_err(|error| said_by(error, agent))?;
             let returned = self
-                .call(AgentSession::of(&session), request.time_budget)
+                .call(AgentSession::of(&session), request.time_budget, pending())
                 .await;
             if let Some(stopped) = spending.as_ref().and_then(SuiteSpending::stopped) {
                 return Err(stopped);
@@ -96,7 +101,9 @@ impl Live for Function {
                     let error = LiveError::new("the agent's own function panicked").show(what);
                     return Err(unreached(&session, error));
                 }
-                Returned::Failed(_) | Returned::Panicked(_) => session.finish_failed().await,
+                Returned::Failed(_) | Returned::Panicked(_) | Returned::Stopped { .. } => {
+                    session.finish_failed().await
+                }
                 Returned::Late { .. } if session.requests() == 0 => {
                     let problem = "the agent's own function called no model within `time_budget`";
                     return Err(LiveError::new(problem).help(USE_THE_SESSION));

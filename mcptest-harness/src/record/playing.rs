@@ -80,12 +80,15 @@ impl Plays for Function {
         let (played, returned) = runtime.block_on(async {
             let session = session(request).await?;
             let asked = AgentSession::played(&session);
-            let returned = self.call(asked, Some(limit(request))).await;
+            let returned = self
+                .call(asked, Some(limit(request)), session.stopped())
+                .await;
             let (exit, stopped) = match &returned {
                 Returned::Well => (0, None),
                 Returned::Failed(_) => (1, Some("error")),
                 // As a program of Rust ends.
                 Returned::Panicked(_) => (101, Some("error")),
+                Returned::Stopped { .. } => (1, Some("error")),
                 Returned::Late { .. } => (124, Some("time_budget")),
             };
             let redactor = redactor(request)?;

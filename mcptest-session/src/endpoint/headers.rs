@@ -51,11 +51,14 @@ fn logs_in(name: &str) -> bool {
     ends.iter().any(|end| name.ends_with(end))
 }
 
-/// What a client logs in with: of `Bearer KEY` the key.
+/// What a client logs in with: of `Bearer KEY` the key, and of cookies all of them.
 pub fn logins(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     let values = headers.iter().filter(|(name, _)| logs_in(name.as_str()));
-    let values = values.filter_map(|(_, value)| value.to_str().ok());
-    let parts = values.map(|value| value.rsplit(' ').next().unwrap_or(value).trim());
+    let values = values.filter_map(|(name, value)| Some((name, value.to_str().ok()?)));
+    let parts = values.map(|(name, value)| match name.as_str() {
+        "cookie" => value.trim(),
+        _ => value.rsplit(' ').next().unwrap_or(value).trim(),
+    });
     parts.filter(|login| login.len() >= SHORTEST_LOGIN)
 }
 

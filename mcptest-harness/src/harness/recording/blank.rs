@@ -9,7 +9,7 @@ use crate::record::{LiveError, RunRequest};
 use crate::text::truncate;
 use mcptest_trace::record::Recorder;
 use mcptest_trace::record::environment::{secrets, secrets_by_name, usual_secrets, variables};
-use mcptest_trace::record::redact::Redactor;
+use mcptest_trace::record::redact::{Redactor, secrets_of_arguments};
 
 /// The longest line of what a server or provider said that is shown, in characters.
 const LINE: usize = 2_000;
@@ -41,10 +41,25 @@ pub(super) fn redactor(
     let secrets = usual_secrets()
         .chain(secrets(suite.secret_variables()))
         .chain(own)
+        .chain(of_arguments(suite, agent))
         .chain(by_name.filter(unsaid))
         // One value has one name: that which was meant.
         .filter(|(_, value)| seen.insert(value.clone()));
     Redactor::new(secrets, patterns.to_vec()).map_err(|error| LiveError::new(error.to_string()))
+}
+
+/// The keys in the arguments of the agent's program and of the servers: a tool's result may repeat them.
+fn of_arguments(suite: &Suite, agent: &Agent) -> Vec<(String, String)> {
+    let own = agent.command.iter().map(|command| &command.command);
+    let servers = suite.servers.iter();
+    let servers = servers.filter_map(|server| match &server.transport {
+        Transport::Stdio { command, .. } => Some(command),
+        Transport::Http { .. } => None,
+    });
+    let commands = own.chain(servers);
+    commands
+        .flat_map(|command| secrets_of_arguments(command))
+        .collect()
 }
 
 /// What the suite itself says is compared with the recording when it is judged, so blanking must not touch

@@ -19,7 +19,11 @@ agents:
 ";
 
 fn load(folder: &Path) -> LoadedSuite {
-    fs::write(folder.join("s.yml"), SUITE).unwrap();
+    load_text(folder, SUITE)
+}
+
+fn load_text(folder: &Path, text: &str) -> LoadedSuite {
+    fs::write(folder.join("s.yml"), text).unwrap();
     let file = SuiteFile {
         path: folder.join("s.yml"),
         shown: "s.yml".to_owned(),
@@ -153,4 +157,20 @@ fn a_panic_is_the_failure_of_its_agent_alone() {
     let failure = format!("{:?}", suite.recorded(one).as_ref().unwrap_err());
     assert!(failure.contains("the recording panicked"), "{failure}");
     assert!(failure.contains("a bug of the recorder"), "{failure}");
+}
+
+/// A tool may repeat how its program or its server was started.
+#[test]
+fn keys_in_the_arguments_of_programs_are_taken_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "servers: { desk: { command: [desk, --token, t0k3n-0123456789] } }
+agents: [{ name: One, model: m, prompt: Do it., narrative: {}, servers: [desk], command: [agent, '--api-key=k3y-0123456789', --port, '8000'] }]
+";
+    let suite = load_text(folder.path(), text);
+    let agent = suite.agent(subject(&suite, "One"));
+    let redactor = blank::redactor(&suite.suite, agent, &[], None).unwrap();
+    let told =
+        redactor.redact_text("agent --api-key=k3y-0123456789 at 8000, desk t0k3n-0123456789");
+    assert!(!told.contains("k3y-") && !told.contains("t0k3n-"), "{told}");
+    assert!(told.contains("8000"), "{told}");
 }

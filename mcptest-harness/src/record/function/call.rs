@@ -3,7 +3,7 @@
 
 use std::any::Any;
 use std::cell::RefCell;
-use std::future::Future;
+use std::future::{Future, pending};
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 /// What a function makes of a session: nothing, or why it failed.
 pub(super) type Ran = Pin<Box<dyn Future<Output = Result<(), String>>>>;
@@ -33,6 +33,11 @@ pub(in crate::record) enum Returned {
     Failed(String),
     /// With the place and the text of the panic.
     Panicked(String),
+    /// The session ended it, as it asked too often what was not recorded.
+    Stopped {
+        /// Whether it blocks its thread, so that it runs on.
+        is_left: bool,
+    },
     /// It took too long.
     Late {
         /// Whether it blocks its thread, so that it runs on.
@@ -47,6 +52,16 @@ impl Returned {
             Self::Well => return None,
             Self::Failed(error) => format!("the agent's own function failed: {error}"),
             Self::Panicked(what) => format!("the agent's own function panicked at {what}"),
+            Self::Stopped { is_left } => {
+                let left = if *is_left {
+                    format!("; {LEFT}")
+                } else {
+                    String::new()
+                };
+                format!(
+                    "the session ended the agent's own function, as it asked again and again for what was not recorded{left}"
+                )
+            }
             Self::Late { is_left: false } => "the agent's own function took too long".to_owned(),
             Self::Late { is_left: true } => {
                 format!("the agent's own function took too long; {LEFT}")
@@ -88,10 +103,12 @@ fn keep_places() {
     });
 }
 
-/// Makes the function's future on a thread of its own, and waits for its end.
+/// Makes the function's future on a thread of its own, and waits for its end, so long at the most, and until it is to be
+/// ended.
 pub(super) async fn on_a_thread(
     make: impl FnOnce() -> Ran + Send + 'static,
     limit: Option<Duration>,
+    ends: impl Future<Output = ()>,
 ) -> Returned {
     keep_places();
     let (tell, mut told) = oneshot::channel();
@@ -111,19 +128,24 @@ pub(super) async fn on_a_thread(
     if let Err(error) = started {
         return Returned::Failed(format!("no thread could be started: {error}"));
     }
-    let ended = match limit {
-        Some(limit) => timeout(limit, &mut told).await,
-        None => Ok((&mut told).await),
+    let late = async {
+        match limit {
+            Some(limit) => sleep(limit).await,
+            None => pending().await,
+        }
     };
-    if let Ok(ended) = ended {
-        return ended.unwrap_or_else(|_| Returned::Failed("its thread ended".to_owned()));
-    }
+    let why: fn(bool) -> Returned = tokio::select! {
+        biased;
+        ended = &mut told => {
+            return ended.unwrap_or_else(|_| Returned::Failed("its thread ended".to_owned()));
+        }
+        () = late => |is_left| Returned::Late { is_left },
+        () = ends => |is_left| Returned::Stopped { is_left },
+    };
     _ = stop.send(());
-    if timeout(GRACE, told).await.is_ok() {
-        return Returned::Late { is_left: false };
-    }
-    is_left.store(true, Ordering::Relaxed);
-    Returned::Late { is_left: true }
+    let runs_on = timeout(GRACE, told).await.is_err();
+    is_left.store(runs_on, Ordering::Relaxed);
+    why(runs_on)
 }
 
 /// Runs the function on this thread, until it ends or is stopped.
@@ -176,7 +198,7 @@ mod tests {
 
     fn called(make: impl FnOnce() -> Ran + Send + 'static, limit: Option<Duration>) -> Returned {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(on_a_thread(make, limit))
+        runtime.block_on(on_a_thread(make, limit, pending()))
     }
 
     #[test]
@@ -229,5 +251,16 @@ mod tests {
         };
         assert_eq!(called(beside, limit), Returned::Late { is_left: false });
         assert!(begun.elapsed() < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn a_function_is_ended_when_its_session_says_so() {
+        let asks = || -> Ran { Box::pin(pending()) };
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        let ends = async {};
+        let returned = runtime.block_on(on_a_thread(asks, None, ends));
+        assert_eq!(returned, Returned::Stopped { is_left: false });
+        let told = returned.told().unwrap();
+        assert!(told.contains("again and again"), "{told}");
     }
 }
