@@ -1,125 +1,25 @@
 //! Actions that stand in the texts of an agent: they are read as no calls, and whoever judges the run must know.
-//!
-//! Forms: mini-swe-agent and smolagents (blocks of code), `ReAct` (`Action:` lines), the tags of open models.
+
+use mcptest_trace::trace::{call_form, runs_blocks};
 
 use super::event::{Event, ForeignRun};
 
-/// What begins a call in the texts of models, whatever stands around it.
-const TAGS: [&str; 12] = [
-    "<tool_call>",
-    "<tool_use>",
-    "<function=",
-    "<function_call",
-    "<invoke name=",
-    "<execute_",
-    "<tool_code>",
-    "[TOOL_CALLS]",
-    "<|tool_call",
-    "<|python_tag|>",
-    "<｜tool▁call",
-    "```tool_code",
-];
-
-/// What the languages of blocks are called that agents run.
-const RUN: [&str; 9] = [
-    "bash",
-    "sh",
-    "shell",
-    "zsh",
-    "console",
-    "py",
-    "python",
-    "mswea_bash_command",
-    "",
-];
-
-/// How the results of actions begin, where they come as the user's words.
-const RESULTS: [&str; 10] = [
-    "<returncode>",
-    "<output>",
-    "<observation",
-    "<tool_response",
-    "<function_result",
-    "observation",
-    "execution ",
-    "exit code",
-    "tool result",
-    "tool response",
-];
-
-/// What says in a prompt that blocks of code are run. That they are wanted alone says nothing.
-const RUNS_BLOCKS: [&str; 6] = [
-    "bash block",
-    "bash code block",
-    "shell block",
-    "code blob",
-    "mswea_bash_command",
-    "will be executed",
-];
-
 /// The form of what looks like an action in the texts of an agent.
 pub(super) fn in_texts(run: &ForeignRun) -> Option<&'static str> {
-    let mut events = run.events.iter().peekable();
-    let asks = asks_for_blocks(run);
-    while let Some(event) = events.next() {
+    let prompt = run.system_prompt.as_deref().into_iter();
+    let runs_blocks = runs_blocks(prompt.chain(run.first_user_text()));
+    let next = run.events.iter().skip(1).map(Some).chain([None]);
+    let mut texts = run.events.iter().zip(next);
+    texts.find_map(|(event, next)| {
         let Event::Said(text) = event else {
-            continue;
+            return None;
         };
-        let result = events.peek().and_then(|next| match next {
-            Event::User(text) | Event::Turn { text, .. } => Some(text.trim_start().to_lowercase()),
+        let next = next.and_then(|next| match next {
+            Event::User(text) | Event::Turn { text, .. } => Some(text.as_str()),
             _ => None,
         });
-        let has_result =
-            result.is_some_and(|text| RESULTS.iter().any(|begin| text.starts_with(begin)));
-        if TAGS.iter().any(|tag| text.contains(tag)) {
-            return Some("tags of tool calls");
-        }
-        if text.lines().any(is_action) {
-            return Some("`Action:` lines");
-        }
-        if (asks || has_result) && has_block(text) {
-            return Some("blocks of code");
-        }
-    }
-    None
-}
-
-/// Whether the agent was told to write what it wants to have run into blocks of code.
-fn asks_for_blocks(run: &ForeignRun) -> bool {
-    let told = run.system_prompt.as_deref().into_iter();
-    let told = told.chain(run.first_user_text());
-    told.map(str::to_lowercase)
-        .any(|told| RUNS_BLOCKS.iter().any(|word| told.contains(word)))
-}
-
-/// `Action: get_order`, `Action: search[order 7]`, `Action Input: …`; no sentence.
-fn is_action(line: &str) -> bool {
-    let line = line.trim_start().trim_start_matches('*');
-    if line.starts_with("Action Input:") {
-        return true;
-    }
-    let Some(rest) = line.strip_prefix("Action:") else {
-        return false;
-    };
-    let rest = rest.trim().trim_matches(['*', '`']).trim();
-    let name = rest.split(['[', '(', '{']).next().unwrap_or_default();
-    let is_name = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.');
-    let is_named = !name.is_empty() && name.chars().all(is_name);
-    let is_identifier = name.contains('_') && name.len() == rest.len();
-    let has_arguments = rest.len() > name.len() && rest.ends_with([']', ')', '}']);
-    is_named && (has_arguments || is_identifier) || rest.starts_with('{')
-}
-
-fn has_block(text: &str) -> bool {
-    if text.contains("<code>") && text.contains("</code>") {
-        return true;
-    }
-    let mut fences = text
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("```"));
-    fences
-        .next()
-        .is_some_and(|language| RUN.contains(&language.trim()))
+        call_form(text, next, runs_blocks)
+    })
 }
 
 #[cfg(test)]

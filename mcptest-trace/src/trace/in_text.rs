@@ -2,7 +2,7 @@
 //!
 //! Forms: mini-swe-agent and smolagents (blocks of code), `ReAct` (`Action:` lines), the tags of open models.
 
-use super::{Run, Turn};
+use super::Run;
 
 /// What begins a call in the texts of models, whatever stands around it.
 const TAGS: [&str; 12] = [
@@ -51,17 +51,14 @@ const RESULTS: [&str; 14] = [
     "tool response",
 ];
 
-/// How agents are told to write what is to be run.
-const ASKED: [&str; 9] = [
+/// What says in a prompt that blocks of code are run. That they are wanted alone says nothing.
+const RUNS_BLOCKS: [&str; 6] = [
     "bash block",
     "bash code block",
     "shell block",
-    "code block",
     "code blob",
-    "```bash",
-    "```py",
-    "<code>",
     "mswea_bash_command",
+    "will be executed",
 ];
 
 impl Run {
@@ -85,36 +82,49 @@ impl Run {
         let told = [self.system_prompt.as_str(), &self.user_prompt];
         // What has tools is answered with code because that was asked for.
         let is_offered = self.tools.as_ref().is_some_and(|tools| !tools.is_empty());
-        let asks = !is_offered && asks_for_blocks(told);
+        let runs_blocks = !is_offered && runs_blocks(told);
         let turns = &self.trace.conversation.turns;
         let closing = self.trace.closing().filter(|_| turns.is_empty());
         let turns = turns.iter().map(Some).chain([None]);
         let pairs = turns.clone().zip(turns.skip(1));
         let said = pairs.filter_map(|(turn, next)| Some((turn?, next)));
         let mut said = said.filter(|(turn, _)| turn.is_assistant());
-        let of_turn = said.find_map(|(turn, next)| form(&turn.content, next, asks));
-        of_turn.or_else(|| form(closing?, None, asks))
+        let of_turn = said.find_map(|(turn, next)| {
+            let next = next.filter(|next| !next.is_assistant());
+            call_form(
+                &turn.content,
+                next.map(|next| next.content.as_str()),
+                runs_blocks,
+            )
+        });
+        of_turn.or_else(|| call_form(closing?, None, runs_blocks))
     }
 }
 
-/// The form of a call in a text. A block of code is one only where something came back from it.
-fn form(text: &str, next: Option<&Turn>, asks: bool) -> Option<&'static str> {
+/// The form of what looks like a call in a text of an agent, with what was told next. A block of code is one where it is
+/// run: something came back from it, or the prompt says so.
+#[doc(hidden)]
+#[must_use]
+pub fn call_form(text: &str, next: Option<&str>, runs_blocks: bool) -> Option<&'static str> {
     if TAGS.iter().any(|tag| text.contains(tag)) {
         return Some("tags of tool calls");
     }
     if text.lines().any(is_action) {
         return Some("`Action:` lines");
     }
-    let next = next.filter(|next| !next.is_assistant())?;
-    let words = next.content.trim_start().to_lowercase();
-    let has_result = RESULTS.iter().any(|begin| words.starts_with(begin));
-    ((asks || has_result) && has_block(text)).then_some("blocks of code")
+    let has_result = next.is_some_and(|next| {
+        let words = next.trim_start().to_lowercase();
+        RESULTS.iter().any(|begin| words.starts_with(begin))
+    });
+    ((runs_blocks || has_result) && has_block(text)).then_some("blocks of code")
 }
 
-/// Whether the agent was told to write what it wants to have run into blocks of code.
-fn asks_for_blocks(told: [&str; 2]) -> bool {
+/// Whether an agent is told that its blocks of code are run.
+#[doc(hidden)]
+#[must_use]
+pub fn runs_blocks<'t>(told: impl IntoIterator<Item = &'t str>) -> bool {
     let mut told = told.into_iter().map(str::to_lowercase);
-    told.any(|told| ASKED.iter().any(|word| told.contains(word)))
+    told.any(|told| RUNS_BLOCKS.iter().any(|words| told.contains(words)))
 }
 
 /// `Action: get_order`, `Action: search[order 7]`, `Action Input: …`; no sentence.

@@ -63,6 +63,8 @@ pub(crate) use envelope::Make;
 pub use envelope::PathKeys;
 pub use error::{CassetteError, Flaw};
 pub use files::{MAX_BYTES, equal_but_for_time, read_file, read_runs};
+#[doc(hidden)]
+pub use in_text::{call_form, runs_blocks};
 use json::Json;
 pub use layout::Layout;
 pub use lazy::LazyValue;
