@@ -156,7 +156,7 @@ fn an_agent_whose_model_changed_and_that_was_not_recorded_is_gone() {
     tells(
         &said,
         &[
-            "1 gone, not compared",
+            "1 gone (`a`), not compared",
             "gone, because there is no recording of it now: `a`",
         ],
     );
@@ -182,7 +182,7 @@ fn an_agent_that_vanishes_beside_a_new_one_is_counted_first() {
     );
     let said = compare(folder.path(), &["before"]).exits(3);
     let first = said.stdout.lines().next().unwrap();
-    assert!(first.contains("1 gone, 1 new, not"), "{said}");
+    assert!(first.contains("1 gone (`a`), 1 new, not"), "{said}");
     tells(&said, &["if this is on purpose, say `--allow-gone`"]);
     compare(folder.path(), &["before", "--allow-gone"]).exits(0);
 }
@@ -192,6 +192,7 @@ fn an_agent_that_vanishes_beside_a_new_one_is_counted_first() {
 fn the_first_suites_hold_and_an_empty_folder_does_not() {
     let folder = two_agents();
     fs::rename(folder.at("suites"), folder.at("kept")).unwrap();
+    folder.write(".gitignore", "kept\n");
     fs::remove_dir_all(folder.at("before")).unwrap();
     commit(folder.path());
     fs::rename(folder.at("kept"), folder.at("suites")).unwrap();
@@ -299,4 +300,137 @@ fn a_result_that_is_cut_is_named() {
             }
         }
     }
+}
+
+/// A suite under another name: its agents are those of before, in whatever place their recordings are.
+#[test]
+fn a_suite_that_was_renamed_is_compared_all_the_same() {
+    let folder = two_agents();
+    fs::remove_dir_all(folder.at("before")).unwrap();
+    compare(folder.path(), &["--accept", "results"]).exits(0);
+    fs::create_dir_all(folder.at("cassettes/desk")).unwrap();
+    for agent in ["a__m", "steady__m"] {
+        let from = folder.at(&format!("suites/cassettes/{agent}"));
+        fs::rename(from, folder.at(&format!("cassettes/desk/{agent}"))).unwrap();
+    }
+    commit(folder.path());
+    fs::rename(
+        folder.at("suites/desk.yml"),
+        folder.at("suites/counter.yml"),
+    )
+    .unwrap();
+    fs::rename(folder.at("cassettes/desk"), folder.at("cassettes/counter")).unwrap();
+    record(&folder, "cassettes/counter/a__m", 0, 1010, nothing);
+    for baseline in ["main", "results"] {
+        let said = compare(folder.path(), &[baseline]).exits(1);
+        tells(&said, &["(`a`: 6 of 6 → 0 of 6)"]);
+        assert!(!said.stdout.contains("new"), "{said}");
+    }
+}
+
+/// Another suite has an agent of this name: the one of the deleted suite is gone all the same.
+#[test]
+fn an_agent_of_a_deleted_suite_is_gone_though_another_has_its_name() {
+    let folder = two_agents();
+    fs::remove_dir_all(folder.at("before")).unwrap();
+    folder.write(
+        "suites/other.yml",
+        format!("agents:\n{}", asks("a", "m", "go", 6)),
+    );
+    commit(folder.path());
+    fs::remove_file(folder.at("suites/other.yml")).unwrap();
+    let said = compare(folder.path(), &["main"]).exits(3);
+    tells(&said, &["1 gone (`a", "not compared"]);
+}
+
+/// The base has the recordings in another place: that is no first suite.
+#[test]
+fn suites_that_moved_are_no_first_suites() {
+    let folder = two_agents();
+    fs::remove_dir_all(folder.at("before")).unwrap();
+    fs::create_dir_all(folder.at("old")).unwrap();
+    fs::rename(folder.at("suites"), folder.at("old/suites")).unwrap();
+    commit(folder.path());
+    fs::rename(folder.at("old/suites"), folder.at("suites")).unwrap();
+    compare(folder.path(), &["main"]).exits(3);
+}
+
+/// One of an agent's results is missing: it is no new agent.
+#[test]
+fn a_result_that_is_missing_is_told() {
+    let folder = two_agents();
+    compare(folder.path(), &["--accept", "results"]).exits(0);
+    record(&folder, "suites/cassettes/a__m", 0, 1030, nothing);
+    fs::remove_file(folder.at("results/shop/desk.a.json")).unwrap();
+    let said = compare(folder.path(), &["results"]).exits(3);
+    tells(
+        &said,
+        &["not comparable: `a` the result of `desk::a` is missing"],
+    );
+}
+
+/// What was trusted of an agent that no suite asks for any more is not deleted by the way.
+#[test]
+fn a_baseline_does_not_lose_an_agent_that_is_gone() {
+    let folder = two_agents();
+    compare(folder.path(), &["--accept", "results"]).exits(0);
+    folder.write(
+        "suites/desk.yml",
+        format!("agents:\n{}", asks("steady", "m", "go", 6)),
+    );
+    let said = compare(folder.path(), &["--accept", "results"]).exits(3);
+    assert!(said.stderr.contains("has runs of desk::a"), "{said}");
+    assert!(folder.at("results/shop/desk.a.json").is_file());
+}
+
+/// Two revisions have their own suites: those of the work tree may be broken.
+#[test]
+fn two_revisions_are_compared_beside_a_broken_work_tree() {
+    let folder = two_agents();
+    fs::remove_dir_all(folder.at("before")).unwrap();
+    commit(folder.path());
+    record(&folder, "suites/cassettes/a__m", 0, 1010, nothing);
+    commit(folder.path());
+    folder.write("suites/desk.yml", "agents: [");
+    compare(folder.path(), &["HEAD~1", "HEAD"]).exits(1);
+    compare(folder.path(), &["HEAD~1"]).exits(2);
+}
+
+/// A comment is public.
+#[test]
+fn a_key_in_a_prompt_is_not_shown() {
+    let folder = two_agents();
+    let key = "sk-abcdefghijklmnopqrstuvwxyz0123456789ABCDEF";
+    for (side, prompt) in [("before", "You are a clerk."), ("suites", key)] {
+        record(
+            &folder,
+            &format!("{side}/cassettes/a__m"),
+            6,
+            1010,
+            |number, run| {
+                run["system_prompt"] = prompt.into();
+                run["seed"] = number.into();
+            },
+        );
+    }
+    let said = compare(folder.path(), &["before"]);
+    tells(&said, &["the system prompt changed: `a`"]);
+    assert!(!said.stdout.contains("abcdefghij"), "{said}");
+}
+
+/// An agent under another name: on purpose it is one that is gone, and a new one.
+#[test]
+fn a_renamed_agent_is_new_where_agents_may_be_gone() {
+    let folder = two_agents();
+    fs::rename(
+        folder.at("suites/cassettes/a__m"),
+        folder.at("suites/cassettes/b__m"),
+    )
+    .unwrap();
+    record(&folder, "suites/cassettes/b__m", 6, 1010, nothing);
+    let suite = [asks("b", "m", "go", 6), asks("steady", "m", "go", 6)];
+    folder.write("suites/desk.yml", format!("agents:\n{}", suite.concat()));
+    compare(folder.path(), &["before"]).exits(3);
+    let said = compare(folder.path(), &["before", "--allow-gone"]).exits(0);
+    tells(&said, &["1 gone (`a`), 1 new, not compared"]);
 }

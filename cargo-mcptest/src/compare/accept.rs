@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mcptest::judge::{PackageCase, SideRuns};
+use mcptest::judge::{AgentTest, PackageCase, SideRuns};
 use mcptest::result::{CaseResult, folder};
 use mcptest_suite::escape;
 use mcptest_trace::evidence::compare::CostKind;
@@ -47,9 +47,12 @@ pub(super) fn save(
         return Err(Failure::cannot_tell(nobody).help(advice));
     }
     let older = older(&folder.join(&opened.package.name));
+    let asked: BTreeSet<&str> = agents.iter().map(AgentTest::case).collect();
     let lost = older.values().find(|old| {
         let runs = !old.runs.is_empty();
-        runs && unusable.contains(old.case.as_str())
+        let own = old.agent.as_ref().map(|agent| agent.case.as_str());
+        let is_gone = own.is_some_and(|own| !asked.contains(own));
+        runs && (is_gone || unusable.contains(old.case.as_str()))
     });
     if let Some(lost) = lost {
         let lost = format!(
@@ -58,7 +61,7 @@ pub(super) fn save(
             lost.case
         );
         let help = format!(
-            "{advice}; if you do not need the baseline of this agent any more, save into another folder"
+            "{advice}; if you do not need the baseline of this agent any more, delete its files there, or save into another folder"
         );
         return Err(Failure::cannot_tell(lost).help(help));
     }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mcptest::judge::AgentTest;
+use mcptest::result::CaseResult;
 use mcptest_suite::escape_line;
 use mcptest_trace::evidence::compare::AgentName;
 
@@ -21,39 +22,45 @@ pub(super) struct Dropped {
     prompts: Option<[String; 2]>,
 }
 
-/// Agents of the baseline that no suite has any more.
+/// Agents of the baseline that no agent of now is. `before`: the agents of the baseline's own suites, where they are
+/// known; then a recording that no suite asked for is no agent.
 pub(super) fn dropped(
     baseline: &SidePlace<'_>,
-    agents: &[AgentTest<'_>],
+    before: Option<&[AgentTest<'_>]>,
+    (agents, same): (&[AgentTest<'_>], &SameAgents),
     across_models: bool,
 ) -> Vec<Dropped> {
     let declared: BTreeSet<String> = agents.iter().flat_map(stems_of).collect();
     let names: BTreeSet<&str> = declared.iter().map(|stem| agent_of(stem)).collect();
-    let is_dropped = |stem: &str| {
-        let renewed = across_models && names.contains(agent_of(stem));
-        !declared.contains(stem) && !renewed
-    };
-    match baseline {
-        SidePlace::Results(agents) => {
-            let cases = agents.values().flatten();
-            let known = cases.filter_map(|case| Some((case.agent.as_ref()?, case)));
-            let mut found: BTreeMap<&String, Dropped> = BTreeMap::new();
-            for (agent, case) in known.filter(|(agent, _)| is_dropped(&agent.stem)) {
-                let text = |digest: &String| case.prompts.get(digest).cloned();
-                let prompts = case
-                    .runs
-                    .first()
-                    .and_then(|run| Some([text(&run.prompt)?, text(&run.system_prompt)?]));
-                let known = found.entry(&agent.stem).or_insert_with(|| Dropped {
-                    stem: agent.stem.clone(),
-                    name: Some(AgentName::new(&agent.name, &agent.model)),
-                    prompts: None,
-                });
-                known.prompts = known.prompts.take().or(prompts);
-            }
-            found.into_values().collect()
+    match (baseline, before) {
+        (SidePlace::Results(known), _) => {
+            let gone = known.iter().filter(|(case, _)| same.is_gone(case));
+            gone.filter_map(|(_, cases)| Dropped::of_results(cases))
+                .collect()
         }
-        SidePlace::Recordings(folder) => {
+        (SidePlace::Recordings(folder), Some(before)) => {
+            let gone = before.iter().filter(|agent| same.is_gone(agent.case()));
+            gone.filter_map(|agent| {
+                let runs = agent.runs_in(folder.folder);
+                let runs = runs.map(Option::unwrap_or_default);
+                if runs.as_ref().is_ok_and(Vec::is_empty) {
+                    return None;
+                }
+                let run = runs.ok().and_then(|runs| runs.into_iter().next());
+                let name = AgentName::new(&agent.agent().name.value, agent.model());
+                Some(Dropped {
+                    stem: agent.stem(),
+                    name: Some(name),
+                    prompts: run.map(|run| [run.user_prompt, run.system_prompt]),
+                })
+            })
+            .collect()
+        }
+        (SidePlace::Recordings(folder), None) => {
+            let is_dropped = |stem: &str| {
+                let renewed = across_models && names.contains(agent_of(stem));
+                !declared.contains(stem) && !renewed
+            };
             let stems = folder.stems().into_iter();
             let dropped = stems.filter(|(stem, _)| is_dropped(stem));
             dropped
@@ -72,6 +79,71 @@ pub(super) fn dropped(
                 })
                 .collect()
         }
+    }
+}
+
+/// Which agents of the baseline the agents of now are: those of the same case, then those with recordings of the same
+/// name, as a suite may have another name now.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SameAgents {
+    /// The case of then, by that of now.
+    of: BTreeMap<String, String>,
+    /// The cases of agents that none of now is.
+    gone: BTreeSet<String>,
+}
+
+impl SameAgents {
+    /// Of agents by their own cases and the stems of their recordings.
+    pub(super) fn of(before: &[(String, String)], now: &[(String, String)]) -> Self {
+        let cases: BTreeSet<&String> = now.iter().map(|(case, _)| case).collect();
+        let mut of = BTreeMap::new();
+        let mut left: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
+        for (case, stem) in before {
+            if cases.contains(case) {
+                of.insert(case.clone(), case.clone());
+            } else {
+                left.entry(stem).or_default().push(case);
+            }
+        }
+        for cases in left.values_mut() {
+            // The first of them is taken first.
+            cases.reverse();
+        }
+        for (case, stem) in now {
+            if !of.contains_key(case)
+                && let Some(then) = left.get_mut(stem.as_str()).and_then(Vec::pop)
+            {
+                of.insert(case.clone(), then.clone());
+            }
+        }
+        let gone = left.into_values().flatten().cloned().collect();
+        Self { of, gone }
+    }
+
+    /// The case that an agent of now had then.
+    pub(super) fn case_of<'a>(&'a self, case: &'a str) -> &'a str {
+        self.of.get(case).map_or(case, String::as_str)
+    }
+
+    fn is_gone(&self, case: &str) -> bool {
+        self.gone.contains(case)
+    }
+}
+
+impl Dropped {
+    /// An agent of which results tell.
+    fn of_results(cases: &[CaseResult]) -> Option<Self> {
+        let agent = cases.iter().find_map(|case| case.agent.as_ref())?;
+        let prompts = cases.iter().find_map(|case| {
+            let run = case.runs.first()?;
+            let text = |digest: &String| case.prompts.get(digest).cloned();
+            Some([text(&run.prompt)?, text(&run.system_prompt)?])
+        });
+        Some(Self {
+            stem: agent.stem.clone(),
+            name: Some(AgentName::new(&agent.name, &agent.model)),
+            prompts,
+        })
     }
 }
 

@@ -36,11 +36,11 @@ pub(crate) struct How {
     /// Agents of the baseline that no suite asks for any more were removed on purpose. Without this option the status
     /// is 3 if there are any.
     #[arg(long)]
-    allow_gone: bool,
+    pub(super) allow_gone: bool,
     /// Fail unless the comparison shows that the suite is no worse.
     #[arg(long, value_enum)]
     require: Option<Require>,
-    /// With `pass`: the exit status is 0 if there are too few runs to tell, and the output says so.
+    /// With `pass`: the exit status is 0 in all cases in which the comparison cannot tell, and the output says so.
     #[arg(long, value_enum)]
     inconclusive: Option<Inconclusive>,
     /// The seed of the permutation tests.

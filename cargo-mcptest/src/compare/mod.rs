@@ -19,11 +19,13 @@ mod remedy;
 mod side;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args as _, FromArgMatches as _};
 use mcptest_suite::escape;
 use mcptest_trace::evidence::compare::{AgentNames, Comparison, CostKind, ShownAgents, compare};
+use mcptest_trace::record::environment::{secrets_by_name, usual_secrets, variables};
+use mcptest_trace::record::redact::Redactor;
 use mcptest_trace::text::{
     MarkdownBlock, counted, escape_markdown, escape_markdown_but_code, joined, wrapped,
 };
@@ -90,7 +92,14 @@ enum ComparisonFormat {
 
 impl Compare {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
-        let opened = Opened::whole(&self.judging, output)?;
+        let opened = Opened::of(&self.judging, output)?;
+        // Two revisions have their own suites.
+        let is_of_revision =
+            |side: &String| !Path::new(side).exists() && !side.starts_with(['.', '/']);
+        let writes = self.save.is_some() || self.accept.is_some();
+        if writes || !self.candidate.as_ref().is_some_and(is_of_revision) {
+            opened.must_be_whole(output)?;
+        }
         let Some(compared) = self.compared(&opened)? else {
             return self.accept(&opened, output);
         };
@@ -206,6 +215,14 @@ pub(crate) const CUT: &str = "The rest is left out, because a comment can have a
 /// So many notes of a kind are shown where not all are asked for.
 const NOTES: usize = 3;
 
+/// Takes the keys of this environment and what looks like one out of a text.
+fn redactor() -> Result<Redactor, Failure> {
+    let secrets = usual_secrets().chain(secrets_by_name(variables()));
+    let redactor = Redactor::new(secrets, Vec::new());
+    let redactor = redactor.map_err(|error| Failure::new(error.to_string()))?;
+    Ok(redactor.with_shapes().with_named())
+}
+
 impl Compared {
     /// Compares the sides that two words mean, the working tree without one.
     pub(crate) fn new(
@@ -222,7 +239,7 @@ impl Compared {
         }
         let opened = at_candidate.as_ref().unwrap_or(opened);
         let options = how.options();
-        let options = options.with_empty_baseline(sides[0].when_empty());
+        let options = options.with_empty_baseline(sides[0].when_empty(&opened.suites.agents()));
         let mut suites = opened.suites.suites();
         if options.cost == CostKind::Usd && suites.all(|(_, suite)| suite.prices.is_empty()) {
             let unpriced = "no suite has `prices`, so the cost of a run in dollars is not known";
@@ -234,7 +251,7 @@ impl Compared {
         let recorded = pairs.recorded();
         let unrecorded = pairs.unrecorded();
         let asked = how.outcome.as_ref();
-        let samples = pairs.samples(asked.map(OutcomeAsked::source));
+        let samples = pairs.samples(asked.map(OutcomeAsked::source), &redactor()?);
         let comparison = compare(&samples.agents, &options);
         let called = AgentNames::of(&comparison);
         let added = samples.added.into_iter();

@@ -1,19 +1,20 @@
 //! Which runs of an agent are compared with which.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use mcptest::judge::{AgentTest, SideRuns};
+use mcptest::trace::Run;
 use mcptest_suite::{quoted_list, shown_path};
 use mcptest_trace::evidence::compare::{AgentName, AgentSamples, CostKind, Sides};
+use mcptest_trace::record::redact::Redactor;
 
-use super::across::PackageLayout;
-use super::dropped::{Dropped, dropped};
+use super::across::{PackageLayout, agent_of};
+use super::dropped::{Dropped, SameAgents, dropped};
 use super::how::How;
 use super::remedy::Recorded;
 use super::side::{Side, SidePlace};
 use crate::failure::Failure;
-use crate::files::stems_of;
 use crate::judging::{Opened, in_parallel};
 use crate::outcome::{OutcomeAsked, OutcomeSource, ScoreOutcome};
 
@@ -31,6 +32,8 @@ struct Pair {
     candidate: SideRuns,
     /// Why the recordings of a side cannot be compared.
     unreadable: Vec<String>,
+    /// Whether agents may be gone, so that one under another name is a new one.
+    allows_gone: bool,
     /// Why the gates cannot say of its runs if they passed.
     refused: Option<String>,
     /// The least drop that counts of it, where the suite says so.
@@ -79,34 +82,80 @@ impl Pairs {
             baseline.place(package, candidate),
             candidate.place(package, baseline),
         ];
-        let mut dropped = dropped(&places[0], &agents, across_models);
-        // A recording that no suite asked for there either is no agent that is gone.
-        if let Some(before) = baseline.suites(opened) {
-            let before = before.suites.agents();
-            let asked: BTreeSet<String> = before.iter().flat_map(stems_of).collect();
-            dropped.retain(|it| asked.is_empty() || asked.contains(&it.stem));
-        }
+        let key = |stem: String| match across_models {
+            true => agent_of(&stem).to_owned(),
+            false => stem,
+        };
+        let asked_before = baseline.suites(opened);
+        let asked_before = asked_before.as_ref().map(|before| before.suites.agents());
+        // A package that had no suite there may have had recordings: then nobody knows who asked for them.
+        let asked_before = asked_before.filter(|before| !before.is_empty());
+        let known: Vec<(String, String)> = match (&places[0], &asked_before) {
+            (SidePlace::Results(known), _) => {
+                let known = known.iter().filter_map(|(case, results)| {
+                    let agent = results.iter().find_map(|result| result.agent.as_ref())?;
+                    Some((case.clone(), key(agent.stem.clone())))
+                });
+                known.collect()
+            }
+            (_, Some(before)) => {
+                let before = before.iter();
+                before
+                    .map(|agent| (agent.case().to_owned(), key(agent.stem())))
+                    .collect()
+            }
+            _ => Vec::new(),
+        };
+        let now = agents.iter();
+        let now: Vec<(String, String)> = now
+            .map(|agent| (agent.case().to_owned(), key(agent.stem())))
+            .collect();
+        let same = SameAgents::of(&known, &now);
+        let dropped = dropped(
+            &places[0],
+            asked_before.as_deref(),
+            (&agents, &same),
+            across_models,
+        );
         let pair = |agent: &AgentTest<'_>| -> Result<Pair, Failure> {
             let stem = agent.stem();
             let stem = match stems.get(&stem) {
                 Some(1) => stem,
                 _ => format!("{}/{stem}", agent.suite_name()),
             };
-            let read = |side: &Side, place: &SidePlace<'_>| {
-                runs(agent, (side, place), cost, across_models, score)
+            let then = same.case_of(agent.case());
+            let read = |side: &Side, place: &SidePlace<'_>, case: &str| {
+                runs(agent, (side, place, case), cost, across_models, score)
+            };
+            // Its suite had another name, and so had the folder of its recordings.
+            let was_elsewhere = || -> Result<SideRuns, RunsProblem> {
+                let before = asked_before.iter().flatten();
+                let mut before = before.filter(|it| it.case() == then && then != agent.case());
+                match (before.next(), &places[0]) {
+                    (Some(before), SidePlace::Recordings(folder)) => {
+                        let read = before.runs_in(folder.folder);
+                        let read = read.map_err(|why| unreadable(baseline, &why))?;
+                        let read = scored(read.unwrap_or_default(), score);
+                        Ok(SideRuns::recorded(agent, &read, folder.folder, cost))
+                    }
+                    _ => Ok(SideRuns::none()),
+                }
             };
             let [before, now] = &places;
-            let mut unreadable = Vec::new();
+            let mut problems = Vec::new();
             let mut kept = |read: Result<SideRuns, RunsProblem>| match read {
                 Ok(runs) => Ok(runs),
                 Err(RunsProblem::Command(failure)) => Err(failure),
                 Err(RunsProblem::Recordings(why)) => {
-                    unreadable.extend(why);
+                    problems.extend(why);
                     Ok(SideRuns::none())
                 }
             };
-            let baseline = kept(read(baseline, before))?;
-            let candidate = kept(read(candidate, now))?;
+            let mut runs_before = kept(read(baseline, before, then))?;
+            if runs_before.is_empty() {
+                runs_before = kept(was_elsewhere())?;
+            }
+            let (baseline, candidate) = (runs_before, kept(read(candidate, now, agent.case()))?);
             let was = dropped.iter().filter(|_| baseline.is_empty());
             let was = was.filter_map(|dropped| dropped.is_before(agent)).collect();
             let refused = agent.runs().err().filter(|_| agent.asks().is_empty());
@@ -126,7 +175,8 @@ impl Pairs {
                 },
                 baseline,
                 candidate,
-                unreadable,
+                unreadable: problems,
+                allows_gone: how.allow_gone,
                 margin: agent.agent().regression.as_ref().and_then(|own| own.margin),
             })
         };
@@ -134,7 +184,10 @@ impl Pairs {
         let pairs = pairs?;
         let renamed = |it: &Dropped| {
             let mut agents = agents.iter().zip(&pairs);
-            agents.any(|(agent, pair)| !pair.was.is_empty() && it.is_before(agent).is_some())
+            agents.any(|(agent, pair)| {
+                let is_told = !how.allow_gone || pair.candidate.is_empty();
+                is_told && !pair.was.is_empty() && it.is_before(agent).is_some()
+            })
         };
         let (_, dropped) = dropped.into_iter().partition(renamed);
         Ok(Self {
@@ -179,7 +232,7 @@ impl Pairs {
 
     /// What is compared. Without a word of what says whether a run passed, an agent whose runs all have an
     /// outcome goes by that.
-    pub(super) fn samples(self, asked: Option<OutcomeSource>) -> Samples {
+    pub(super) fn samples(self, asked: Option<OutcomeSource>, redactor: &Redactor) -> Samples {
         let of_pair = |pair: &Pair| {
             let mut sides = [&pair.baseline, &pair.candidate].into_iter();
             asked.unwrap_or(if sides.all(SideRuns::have_outcomes) {
@@ -219,7 +272,19 @@ impl Pairs {
             }
             Some(samples)
         });
-        let agents = compared.chain(dropped).collect();
+        let agents = compared.chain(dropped);
+        let agents = agents.map(|mut samples| {
+            // Recordings are without secrets, but for those that were written by hand; a comment is public.
+            for line in samples
+                .changes
+                .iter_mut()
+                .flat_map(|change| &mut change.diff)
+            {
+                *line = redactor.redact_text(line).into_owned();
+            }
+            samples
+        });
+        let agents = agents.collect();
         Samples {
             agents,
             outcome,
@@ -252,7 +317,7 @@ impl Pair {
         let [baseline, candidate] = sides;
         let samples = baseline.against(candidate, self.stem);
         let mut samples = samples.with_name(self.name);
-        if !self.was.is_empty() {
+        if !self.was.is_empty() && !self.allows_gone {
             samples.sides = Sides::NotComparable {
                 differences: self.was,
             };
@@ -317,7 +382,7 @@ const UNREADABLE_LINES: usize = 8;
 /// The runs of an agent on a side.
 fn runs(
     agent: &AgentTest<'_>,
-    (side, place): (&Side, &SidePlace<'_>),
+    (side, place, case): (&Side, &SidePlace<'_>, &str),
     cost: CostKind,
     across_models: bool,
     score: Option<&ScoreOutcome>,
@@ -331,8 +396,16 @@ fn runs(
                 .into());
         }
         SidePlace::Results(results) => {
-            let cases = results.get(agent.case()).into_iter().flatten();
-            SideRuns::of_results(agent, cases, cost)
+            let cases = results.get(case).map_or(&[][..], Vec::as_slice);
+            // Other results of it are there: it is no new agent.
+            if !cases.is_empty() && !cases.iter().any(|result| result.case == case) {
+                let why = format!("the result of `{case}` is missing: {side}");
+                return Err(RunsProblem::Recordings(vec![
+                    why,
+                    "take the file back out of your version control, or save the results again: `cargo mcptest compare --accept <folder>`".to_owned(),
+                ]));
+            }
+            SideRuns::of_results_of(agent, case, cases, cost)
         }
         SidePlace::Recordings(folder) => {
             let runs = if across_models {
@@ -342,14 +415,7 @@ fn runs(
                     .runs_in(folder.folder)
                     .map_err(|why| unreadable(side, &why))?
             };
-            let mut runs = runs.unwrap_or_default();
-            if let Some(score) = score {
-                for run in &mut runs {
-                    let mut outcome = run.outcome.unwrap_or_default();
-                    outcome.passed = score.of_run(run);
-                    run.outcome = Some(outcome);
-                }
-            }
+            let runs = scored(runs.unwrap_or_default(), score);
             SideRuns::recorded(agent, &runs, folder.folder, cost)
         }
     };
@@ -358,6 +424,16 @@ fn runs(
     } else {
         runs
     })
+}
+
+/// Runs whose outcome a score says, where one is asked.
+fn scored(mut runs: Vec<Run>, score: Option<&ScoreOutcome>) -> Vec<Run> {
+    for run in runs.iter_mut().filter(|_| score.is_some()) {
+        let mut outcome = run.outcome.unwrap_or_default();
+        outcome.passed = score.and_then(|score| score.of_run(run));
+        run.outcome = Some(outcome);
+    }
+    runs
 }
 
 /// A file of the package, as it is shown.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use mcptest::judge;
+use mcptest::judge::{self, AgentTest};
 use mcptest::result::CaseResult;
 use mcptest::result::folder::Results;
 use mcptest_suite::shown_path;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::across::{PackageLayout, RecordingsFolder, places};
 use crate::failure::Failure;
-use crate::files::files;
+use crate::files::{files, stems_of};
 use crate::git::Revision;
 use crate::judging::Opened;
 use crate::output::counted_are;
@@ -121,10 +121,19 @@ impl Side {
         Some(Opened { package, suites })
     }
 
-    /// What it comes to as a baseline that has no agent: a revision may be older than the suites, a folder was named.
-    pub(super) const fn when_empty(&self) -> EmptyBaseline {
+    /// What it comes to as a baseline that has no agent: a revision may be older than the suites, unless it has
+    /// recordings of these agents in another place; a folder was named.
+    pub(super) fn when_empty(&self, agents: &[AgentTest<'_>]) -> EmptyBaseline {
         match self {
-            Self::Folder { .. } => EmptyBaseline::CannotTell,
+            Self::Folder { .. } | Self::Results { .. } => EmptyBaseline::CannotTell,
+            Self::Revision { revision, .. }
+                if agents
+                    .iter()
+                    .flat_map(stems_of)
+                    .any(|stem| revision.stems.contains(&stem)) =>
+            {
+                EmptyBaseline::CannotTell
+            }
             _ => EmptyBaseline::Holds,
         }
     }

@@ -31,6 +31,8 @@ pub(crate) struct Revision {
     pub(crate) package: PathBuf,
     /// How many files were read.
     pub(crate) files: usize,
+    /// The stems of all recordings of the repository there, wherever they lie.
+    pub(crate) stems: BTreeSet<String>,
     /// Folders of packages that are nested in the package there, from its own.
     pub(crate) nested: BTreeSet<PathBuf>,
     /// Removed when this is dropped.
@@ -59,6 +61,21 @@ impl Revision {
         let read = repository.read(revision, named, roots);
         read.map_err(Failure::from)
     }
+}
+
+/// The stem of a recording by its path: an agent and a model, below a folder `cassettes`.
+fn stem_of_recording(path: &Path) -> Option<String> {
+    let kept = path
+        .extension()
+        .is_some_and(|end| end == "json" || end == "jsonl");
+    let below = path.iter().any(|part| part == "cassettes");
+    let parts = [path.file_stem(), path.parent().and_then(Path::file_name)];
+    let mut names = parts
+        .into_iter()
+        .flatten()
+        .map(|name| name.to_string_lossy());
+    let stem = names.find(|name| name.contains("__"));
+    stem.filter(|_| kept && below).map(|stem| stem.into_owned())
 }
 
 /// A package's folder from the top of its repository; nothing where it is in none.
@@ -99,7 +116,7 @@ impl Repository {
             .map_err(GitProblem::from)?;
         let mut objects = Objects::open(self, revision)?;
         let mut files = 0;
-        let mut nested = BTreeSet::new();
+        let (mut nested, mut stems) = (BTreeSet::new(), BTreeSet::new());
         for TreeEntry { path, mode, object } in objects.tree(self, &commit)? {
             if path.ends_with("Cargo.toml") {
                 let folder = path.parent().unwrap_or(Path::new(""));
@@ -107,6 +124,7 @@ impl Repository {
                 nested.extend(below.filter(|it| *it != Path::new("")).map(Path::to_owned));
             }
             let is_recording = self.is_recording(&path, named);
+            stems.extend(stem_of_recording(&path));
             if !is_recording && !self.is_suite(&path, roots) {
                 continue;
             }
@@ -134,6 +152,7 @@ impl Repository {
             commit,
             package,
             files,
+            stems,
             nested,
             _folder: folder,
         })

@@ -119,10 +119,21 @@ impl SideRuns {
         cases: impl IntoIterator<Item = &'a CaseResult>,
         cost: CostKind,
     ) -> Self {
+        Self::of_results_of(agent, agent.case(), cases, cost)
+    }
+
+    /// The same, where the agent's own case had another name then, as its suite had another name.
+    #[must_use]
+    pub fn of_results_of<'a>(
+        agent: &AgentTest<'_>,
+        own_case: &str,
+        cases: impl IntoIterator<Item = &'a CaseResult>,
+        cost: CostKind,
+    ) -> Self {
         let (mut own, mut gates) = (None, None::<Vec<RunVerdict>>);
         let mut told = BTreeSet::new();
         for case in cases {
-            if case.agent.as_ref().map(|known| known.case.as_str()) != Some(agent.case()) {
+            if case.agent.as_ref().map(|known| known.case.as_str()) != Some(own_case) {
                 continue;
             }
             // Code is run against recorded runs: it says nothing of the runs themselves.
@@ -133,7 +144,7 @@ impl SideRuns {
                 gates = Some(both.map(|(all, own)| *all.max(own)).collect());
                 told.extend(case.gate.as_deref());
             }
-            if case.case == agent.case() {
+            if case.case == own_case {
                 own = Some(case);
             }
         }

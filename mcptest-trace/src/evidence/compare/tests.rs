@@ -275,8 +275,8 @@ fn agents_on_one_side_and_of_other_prompts_are_listed_and_never_judged() {
     let comparison = compare(&listed, &CompareOptions::default());
     assert_eq!(
         comparison.text(ShownAgents::All),
-        "Nothing changed: the recordings of 1 agent are the same on both sides, 1 gone, 1 new, not compared,\n\
-         1 is not comparable.\n\n\
+        "1 gone (`y`), 1 new, not compared, 1 is not comparable (`w\\u{1b}[31m`), the recordings of 1 agent\n\
+         are the same on both sides.\n\n\
          unchanged: `x`\nnew, not compared: `z`\ngone, because no suite asks for it any more: `y`\n\
          not comparable: `w\\u{1b}[31m`\n  model: gpt-4o → gpt-5\n\
          cannot tell: 1 agent of the baseline is gone: no suite asks for it; if this is on purpose, say\n\

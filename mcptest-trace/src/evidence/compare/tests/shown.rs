@@ -88,7 +88,7 @@ fn the_headline_of_what_is_not_compared() {
         ),
         (
             vec![agent("a", Sides::Gone)],
-            "Nothing could be compared, 1 gone, not compared.",
+            "Nothing could be compared, 1 gone (`a`), not compared.",
         ),
         (
             vec![agent("a", Sides::Unchanged), agent("b", Sides::Unchanged)],
@@ -373,7 +373,9 @@ fn an_agent_that_is_gone_is_no_pass_and_a_new_one_is() {
     let found = compare(&renamed, &options());
     assert_eq!(found.exit_status(), 3);
     assert!(
-        found.headline().ends_with("1 gone, 1 new, not compared."),
+        found
+            .headline()
+            .starts_with("1 gone (`old`), 1 new, not compared, "),
         "{}",
         found.headline()
     );

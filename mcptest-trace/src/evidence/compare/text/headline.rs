@@ -28,12 +28,21 @@ impl Comparison {
             let same = match self.unchanged.len() {
                 0 if self.has_only_new() => "there is nothing to compare with yet".to_owned(),
                 0 => "nothing could be compared".to_owned(),
-                1 => "nothing changed: the recordings of 1 agent are the same on both sides".into(),
-                more => format!(
-                    "nothing changed: the recordings of {more} agents are the same on both sides"
-                ),
+                more if self.decision == Decision::Unchanged => {
+                    format!("nothing changed: {}", same_recordings(more))
+                }
+                more => same_recordings(more),
             };
-            std::iter::once(same).chain(self.one_sided()).collect()
+            let names = AgentNames::of(self);
+            let mut parts = self.one_sided(&names);
+            // What may have got worse is said first.
+            let place = match self.decision {
+                Decision::Unchanged | Decision::OnlyNew => 0,
+                _ if self.unchanged.is_empty() => 0,
+                _ => parts.len(),
+            };
+            parts.insert(place, same);
+            parts
         } else {
             let names = AgentNames::of(self);
             let found = self.findings(&names).into_iter().map(|found| found.long);
@@ -47,7 +56,7 @@ impl Comparison {
                 self.not_shown(),
             ];
             let besides = besides.into_iter().flatten();
-            found.chain(besides).chain(self.one_sided()).collect()
+            found.chain(besides).chain(self.one_sided(&names)).collect()
         };
         let mut sentence = parts.join(", ");
         if self.fails_elsewhere() {
@@ -262,11 +271,12 @@ impl Comparison {
         !self.new.is_empty() && others == 0 && !no_baseline
     }
 
-    /// Agents that were not compared.
-    fn one_sided(&self) -> Vec<String> {
+    /// Agents that were not compared, the first of those by their names that may have got worse.
+    fn one_sided(&self, names: &AgentNames) -> Vec<String> {
+        let gone: Vec<&String> = self.gone.iter().chain(&self.dropped).collect();
         let one_side = [
-            (self.gone.len() + self.dropped.len(), "gone"),
-            (self.new.len(), "new"),
+            (gone.len(), format!("gone{}", named_stems(names, &gone))),
+            (self.new.len(), "new".to_owned()),
         ];
         let one_side = one_side.into_iter().filter(|(count, _)| *count > 0);
         let one_side: Vec<String> = one_side
@@ -276,11 +286,16 @@ impl Comparison {
         if !one_side.is_empty() {
             parts.push(format!("{}, not compared", one_side.join(", ")));
         }
+        let others = self.not_comparable.iter().map(|agent| &agent.agent);
+        let others: Vec<&String> = others.collect();
         let kinds = [
-            (self.not_comparable.len(), "not comparable"),
+            (
+                others.len(),
+                format!("not comparable{}", named_stems(names, &others)),
+            ),
             (
                 self.chosen.len(),
-                "left with only some of the baseline's recordings",
+                "left with only some of the baseline's recordings".to_owned(),
             ),
         ];
         let some = kinds.into_iter().filter(|(count, _)| *count > 0);
@@ -310,6 +325,12 @@ impl FindingSaid {
             short: Some(said),
         }
     }
+}
+
+/// That so many agents have the same recordings.
+fn same_recordings(agents: usize) -> String {
+    let agents = counted(agents, "agent");
+    format!("the recordings of {agents} are the same on both sides")
 }
 
 /// So many agents, with the verb.
@@ -349,6 +370,19 @@ fn passes(agent: &AgentComparison) -> Option<String> {
         "{} of {} → {} of {}",
         before.passed, before.runs, now.passed, now.runs
     ))
+}
+
+/// The first of some agents in brackets, by their stems; nothing where there is none.
+fn named_stems(names: &AgentNames, stems: &[&String]) -> String {
+    let first = stems.iter().take(NAMED).map(|stem| names.quoted(stem));
+    let mut first: Vec<String> = first.collect();
+    if stems.len() > NAMED {
+        first.push(format!("{} more", stems.len() - NAMED));
+    }
+    match first.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", first.join(", ")),
+    }
 }
 
 /// The first of some agents, each with what there is to say of it.

@@ -82,7 +82,7 @@ fn verdict(agent: &AgentComparison, comparison: &Comparison) -> String {
             MetricFinding::Improved => format!("{word} p {}", p_of_verdict(found.p_better)),
             MetricFinding::TooFewRuns | MetricFinding::CannotBeToldYet => match agent.undecided() {
                 Some(undecided) => format!("{word}: {} more each", undecided.most()),
-                None => word.to_owned(),
+                None => "more pass, in too few runs to show it".to_owned(),
             },
             MetricFinding::NoEvidence => match found.noticeable_drop {
                 Some(drop) => format!("{word} ({} would show)", points(f64::from(drop))),
