@@ -146,7 +146,7 @@ impl Found {
         let placeholder =
             value.contains("[redacted") || value.starts_with(['$', '<', '{', '/', '~']);
         let known = self.secrets.iter().any(|(_, known)| known == value);
-        if !(placeholder || known || is_weak(value)) && self.secrets.len() < MOST {
+        if !(placeholder || known || is_weak(name, value)) && self.secrets.len() < MOST {
             self.secrets.push((name.to_owned(), value.to_owned()));
         }
     }
@@ -283,6 +283,10 @@ mod tests {
             (
                 json!({ "headers": { "Cookie": "theme=dark; lang=en" } }),
                 "It is dark in the English garden.",
+            ),
+            (
+                json!({ "headers": { "Cookie": "theme=midnight; view=delivered" } }),
+                "It was delivered at midnight.",
             ),
             (
                 json!({ "headers": { "Authorization": "required" } }),

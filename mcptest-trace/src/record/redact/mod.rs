@@ -100,8 +100,9 @@ struct Found {
 
 impl Redactor {
     /// Secrets are names, such as the environment variable, with their values. White space around
-    /// a value is no part of it, and an empty value is no secret. A value that is a common word, or has fewer than 8
-    /// characters, is taken out only where it stands as a credential: in a header, or in a field of a key.
+    /// a value is no part of it, and an empty value is no secret. A value that stands in a key's place (`not-needed`), has
+    /// fewer than 8 characters, or is words at the name of a key (`SORT_KEY`, `delivered`) is taken out only where it stands
+    /// as a credential: in a header, or in a field of a key.
     pub fn new(
         secrets: impl IntoIterator<Item = (String, String)>,
         patterns: Vec<Regex>,
@@ -114,19 +115,17 @@ impl Redactor {
         // Who knows a login in base64 knows its password, and who knows `sid=…` its value.
         let logins = secrets.iter().flat_map(|(name, value)| {
             let login = value.rsplit(' ').next().unwrap_or(value);
-            let parts = learned::passwords(login).into_iter();
-            let parts = parts.chain(learned::cookies(value).map(str::to_owned));
+            let passwords = learned::passwords(login).into_iter();
+            let passwords = passwords.filter(|part| !weak::is_weak("password", part));
+            let cookies = learned::cookies(value).filter(|part| !weak::is_weak("cookie", part));
+            let parts = passwords.chain(cookies.map(str::to_owned));
             parts.map(|part| (name.clone(), part))
         });
         let logins: Vec<(String, String)> = logins.collect();
-        secrets.extend(
-            logins
-                .into_iter()
-                .filter(|(_, value)| !weak::is_weak(value)),
-        );
+        secrets.extend(logins);
         let (words, mut secrets): (Vec<_>, Vec<_>) = secrets
             .into_iter()
-            .partition(|(_, value)| weak::is_weak(value));
+            .partition(|(name, value)| weak::is_weak(name, value));
         let words = words
             .iter()
             .filter_map(|(name, value)| Weak::new(name, value));

@@ -46,14 +46,18 @@ fn looks_like_a_key(word: &str) -> bool {
     if word.len() < SHORTEST {
         return false;
     }
-    let mut beginnings = BEGINNINGS.split(' ');
-    let begins = beginnings.any(|beginning| word.starts_with(beginning));
     let has = |class: fn(&u8) -> bool| word.as_bytes().iter().any(class);
     let mixed =
         has(u8::is_ascii_digit) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
     // A path is no key.
     let random = || RANDOM.contains(&word.len()) && !word.contains('/') && bits(word) >= BITS;
-    begins || mixed && random()
+    begins_a_key(word) || mixed && random()
+}
+
+/// Whether a text begins as the keys of a well-known service do.
+pub(super) fn begins_a_key(text: &str) -> bool {
+    let mut beginnings = BEGINNINGS.split(' ');
+    beginnings.any(|beginning| text.starts_with(beginning))
 }
 
 /// The entropy of a character, in bits (Shannon).

@@ -1,33 +1,80 @@
-//! Values that are words: *test*, *EMPTY*, *refund*. They are no secret in a sentence, only where a credential stands.
+//! Values that are words: *test*, *EMPTY*, *delivered*. They are no secret in a sentence, only where a credential stands.
 
 use regex::{Captures, Regex};
 use serde_json::Value;
 
-use super::{RedactionCounts, forms, named};
+use super::{RedactionCounts, forms, named, suspects};
 use crate::trace::words_of_tool;
 
 /// A value that is shorter is found in ordinary words.
 const SHORTEST: usize = 8;
 
-/// Words that stand for a key, or that variables called `…_KEY` hold.
+/// A longer run of letters is a key.
+const LONGEST: usize = 24;
+
+/// Words that stand in the place of any secret, also of a password.
 const WORDS: &str = "account any anything api auth bearer category change changeme client customer database debug default dev \
-     development disabled document dummy email empty enabled example fake false foo here id index insert internal invalid \
+     development disabled document dummy email empty enabled example fake false foo guest here id index insert internal invalid \
      item key lm local localhost location me message mock name needed no none not null ollama openai order partition \
-     password placeholder primary prod production product proxy random refund region replace required resource sample \
-     secret secure service session settings sk something staging string studio subject tenant test testing the this \
+     password placeholder postgres primary prod production product proxy random refund region replace required resource \
+     sample secret secure service session settings sk something staging string studio subject tenant test testing the this \
      timestamp token true type undefined unknown unused use user username value vllm whatever with xxx your";
+
+/// What the names of keys hold, in upper case. A machine makes a key, so a word at such a name is none: `SORT_KEY=delivered`.
+const KEYS: [&str; 10] = [
+    "APIKEY",
+    "AUTHORIZATION",
+    "COOKIE",
+    "CREDENTIAL",
+    "KEY OF A CLIENT",
+    "PASSPHRASE",
+    "PASSWD",
+    "PASSWORD",
+    "SECRET",
+    "TOKEN",
+];
+
+/// How the names of what people think out end, in upper case. It may be words: `correct horse`.
+const CHOSEN: [&str; 4] = ["PASSWORD", "PASSWD", "PASSPHRASE", "SECRET"];
 
 /// Names of headers and members that hold a credential, beside those of `named`.
 const HEADERS: &str = "authorization|proxy-authorization|x-api-key|x-goog-api-key|api[-_]?key|x-auth-token|\
      x-access-token|private-token|access[-_]?token|auth[-_]?token";
 
-/// Whether a value is a common word, or too short to be told from one.
-pub(super) fn is_weak(value: &str) -> bool {
+/// Whether a value is too short to be told from words, stands in the place of a secret, or is words at the name of a key.
+pub(super) fn is_weak(name: &str, value: &str) -> bool {
+    value.chars().count() < SHORTEST
+        || is_placeholder(value)
+        || is_key(name) && is_words(value) && !suspects::begins_a_key(value)
+}
+
+fn is_placeholder(value: &str) -> bool {
     let known = |word: &String| WORDS.split_whitespace().any(|it| it == word);
     let words = words_of_tool(value);
-    let plain = |c: char| c.is_ascii_alphabetic() || matches!(c, '-' | '_' | ' ' | '.');
-    value.chars().count() < SHORTEST
-        || value.chars().all(plain) && !words.is_empty() && words.iter().all(known)
+    let plain = |c: char| c.is_ascii_alphabetic() || is_joint(c);
+    value.chars().all(plain) && !words.is_empty() && words.iter().all(known)
+}
+
+/// Whether a name is one of a key. What has another name was declared secret.
+fn is_key(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let chosen = CHOSEN.iter().any(|end| name.ends_with(end));
+    !chosen && (name.ends_with("_KEY") || KEYS.iter().any(|part| name.contains(part)))
+}
+
+/// Whether a value is words of one case, each with a capital or without: `delivered`, `Customer Name`, `created_at`.
+fn is_words(value: &str) -> bool {
+    let mut words = value.split(is_joint).filter(|word| !word.is_empty());
+    words.all(|word| {
+        let one_case =
+            !word.contains(char::is_lowercase) || !word.chars().skip(1).any(char::is_uppercase);
+        one_case && word.chars().all(char::is_alphabetic) && word.chars().count() <= LONGEST
+    })
+}
+
+/// Whether a character joins words.
+fn is_joint(character: char) -> bool {
+    matches!(character, '-' | '_' | ' ' | '.')
 }
 
 /// A secret that is such a value.
@@ -136,19 +183,98 @@ mod tests {
             "not-needed",
             "placeholder",
             "sk-1234",
+            "sk-your-api-key",
             "customerId",
+            "postgres",
         ] {
-            assert!(is_weak(value), "{value}");
+            for name in ["OPENAI_API_KEY", "DB_PASSWORD", "DESK"] {
+                assert!(is_weak(name, value), "{name} {value}");
+            }
         }
+    }
+
+    #[test]
+    fn words_are_weak_at_the_name_of_a_key_only() {
         for value in [
-            "hush-hush",
-            "correct-horse-battery",
-            "sk-12345",
-            "kjhsdfgkjh",
-            "tr0ub4dor&3",
+            "delivered",
+            "DELIVERED",
+            "Delivered",
+            "internationalization",
+            "created_at",
+            "out-for-delivery",
+            "Out For Delivery",
+            "order.created",
+            "überfällig",
         ] {
-            assert!(!is_weak(value), "{value}");
+            for name in [
+                "SORT_KEY",
+                "sort_key",
+                "TOKEN_KIND",
+                "PASSWORD_POLICY",
+                "SECRET_STORE",
+                "cookie",
+                "key of a client",
+            ] {
+                assert!(is_weak(name, value), "{name} {value}");
+            }
+            for name in [
+                "DB_PASSWORD",
+                "SIGNING_PASSPHRASE",
+                "CLIENT_SECRET",
+                "CUSTOMER_ID",
+                "DESK",
+            ] {
+                assert!(!is_weak(name, value), "{name} {value}");
+            }
         }
+    }
+
+    #[test]
+    fn keys_are_no_words() {
+        for value in [
+            "sk-12345",
+            "sk-abcdefghijklmnop",
+            "hf_abcdefghijklmnop",
+            "kjhsdfgkjhqwertyuiopasdfg",
+            "deadbeefcafebabe0",
+            "kjhSdfgkJh",
+            "QWxhZGRpbjpvcGVu",
+            "aGVsbG8=",
+            "tr0ub4dor&3",
+            "order/7f3a-delivered",
+        ] {
+            for name in ["SORT_KEY", "API_TOKEN", "DB_PASSWORD", "DESK"] {
+                assert!(!is_weak(name, value), "{name} {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_status_that_is_the_value_of_a_key_stays_and_a_declared_passphrase_does_not() {
+        let secrets = [
+            ("SORT_KEY", "delivered"),
+            ("CACHE_KEY", "out-for-delivery"),
+            ("VAULT", "correct horse battery staple"),
+            ("DESK_PASSWORD", "correct-horse"),
+        ];
+        let secrets = secrets.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let redactor = Redactor::new(secrets, Vec::new()).unwrap();
+        let mut run = json!({ "trace": { "tool_results": [{ "result": {
+            "status": "delivered", "delivered": 1, "next": "out-for-delivery", "SORT_KEY": "delivered",
+            "env": "SORT_KEY=delivered CACHE_KEY='out-for-delivery'", "vault": "correct horse battery staple",
+            "url": "/open?with=correct%20horse+battery%20staple", "desk": "it is correct-horse",
+        } }] } });
+        redactor.redact_run(&mut run);
+        assert_eq!(
+            run["trace"]["tool_results"][0]["result"],
+            json!({
+                "status": "delivered", "delivered": 1, "next": "out-for-delivery", "SORT_KEY": "[redacted SORT_KEY]",
+                "env": "SORT_KEY=[redacted SORT_KEY] CACHE_KEY='[redacted CACHE_KEY]'", "vault": "[redacted VAULT]",
+                "url": "/open?with=[redacted VAULT]", "desk": "it is [redacted DESK_PASSWORD]",
+            })
+        );
+        assert_eq!(redactor.occurs_in("Order 7 was delivered."), None);
+        assert_eq!(redactor.occurs_in("x-api-key: delivered"), Some("SORT_KEY"));
     }
 
     #[test]
