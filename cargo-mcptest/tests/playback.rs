@@ -18,6 +18,10 @@ const KEY: &str = "sk-test-playback-7d20f";
 /// The agent: a loop over two tools of its own, one of which fails for order 8.
 #[test]
 #[ignore = "the agent of the other tests, which they start"]
+#[expect(
+    clippy::too_many_lines,
+    reason = "the agent and its changes in one place"
+)]
 fn agent() {
     let Ok(base) = std::env::var("OPENAI_BASE_URL") else {
         return;
@@ -539,10 +543,11 @@ fn what_a_played_run_cannot_have_is_that_of_its_recording_and_a_red_one_shows_no
     plays(&folder, "").exits(0);
     let mut red = mcptest(&folder, "another system prompt", &["test", "::playback"]);
     red.env("MCPTEST_RESULTS", folder.path().join("results"))
-        .env("CLERK_TOKEN", "quick refund clerk");
+        .env("CLERK_PASSPHRASE", "quick refund clerk");
     let red = run(&mut red).exits(101);
     assert!(
-        red.stdout.contains("+You are a [redacted CLERK_TOKEN]."),
+        red.stdout
+            .contains("+You are a [redacted CLERK_PASSPHRASE]."),
         "{red}"
     );
     let results = run(&mut mcptest(

@@ -82,6 +82,40 @@ pub(super) fn dropped(
     }
 }
 
+/// Which agents of the baseline the agents of now are, by its results, or by its own suites where they are known.
+pub(super) fn same_agents(
+    baseline: &SidePlace<'_>,
+    before: Option<&[AgentTest<'_>]>,
+    agents: &[AgentTest<'_>],
+    across_models: bool,
+) -> SameAgents {
+    let key = |stem: String| {
+        if across_models {
+            agent_of(&stem).to_owned()
+        } else {
+            stem
+        }
+    };
+    let of_suites = |agents: &[AgentTest<'_>]| -> Vec<(String, String)> {
+        let agents = agents.iter();
+        agents
+            .map(|agent| (agent.case().to_owned(), key(agent.stem())))
+            .collect()
+    };
+    let known = match (baseline, before) {
+        (SidePlace::Results(known), _) => {
+            let known = known.iter().filter_map(|(case, results)| {
+                let agent = results.iter().find_map(|result| result.agent.as_ref())?;
+                Some((case.clone(), key(agent.stem.clone())))
+            });
+            known.collect()
+        }
+        (SidePlace::Recordings(_), Some(before)) => of_suites(before),
+        (SidePlace::Recordings(_), None) => Vec::new(),
+    };
+    SameAgents::of(&known, &of_suites(agents))
+}
+
 /// Which agents of the baseline the agents of now are: those of the same case, then those with recordings of the same
 /// name, as a suite may have another name now.
 #[derive(Debug, Clone, Default)]
@@ -94,7 +128,7 @@ pub(super) struct SameAgents {
 
 impl SameAgents {
     /// Of agents by their own cases and the stems of their recordings.
-    pub(super) fn of(before: &[(String, String)], now: &[(String, String)]) -> Self {
+    fn of(before: &[(String, String)], now: &[(String, String)]) -> Self {
         let cases: BTreeSet<&String> = now.iter().map(|(case, _)| case).collect();
         let mut of = BTreeMap::new();
         let mut left: BTreeMap<&str, Vec<&String>> = BTreeMap::new();

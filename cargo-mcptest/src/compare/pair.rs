@@ -9,8 +9,8 @@ use mcptest_suite::{quoted_list, shown_path};
 use mcptest_trace::evidence::compare::{AgentName, AgentSamples, CostKind, Sides};
 use mcptest_trace::record::redact::Redactor;
 
-use super::across::{PackageLayout, agent_of};
-use super::dropped::{Dropped, SameAgents, dropped};
+use super::across::PackageLayout;
+use super::dropped::{Dropped, SameAgents, dropped, same_agents};
 use super::how::How;
 use super::remedy::Recorded;
 use super::side::{Side, SidePlace};
@@ -71,7 +71,6 @@ impl Pairs {
         how: &How,
     ) -> Result<Self, Failure> {
         let across_models = how.across_models;
-        let score = how.outcome.as_ref().and_then(OutcomeAsked::score);
         let agents = opened.suites.agents();
         let mut stems: BTreeMap<String, usize> = BTreeMap::new();
         for agent in &agents {
@@ -82,80 +81,32 @@ impl Pairs {
             baseline.place(package, candidate),
             candidate.place(package, baseline),
         ];
-        let key = |stem: String| match across_models {
-            true => agent_of(&stem).to_owned(),
-            false => stem,
-        };
         let asked_before = baseline.suites(opened);
         let asked_before = asked_before.as_ref().map(|before| before.suites.agents());
         // A package that had no suite there may have had recordings: then nobody knows who asked for them.
         let asked_before = asked_before.filter(|before| !before.is_empty());
-        let known: Vec<(String, String)> = match (&places[0], &asked_before) {
-            (SidePlace::Results(known), _) => {
-                let known = known.iter().filter_map(|(case, results)| {
-                    let agent = results.iter().find_map(|result| result.agent.as_ref())?;
-                    Some((case.clone(), key(agent.stem.clone())))
-                });
-                known.collect()
-            }
-            (_, Some(before)) => {
-                let before = before.iter();
-                before
-                    .map(|agent| (agent.case().to_owned(), key(agent.stem())))
-                    .collect()
-            }
-            _ => Vec::new(),
-        };
-        let now = agents.iter();
-        let now: Vec<(String, String)> = now
-            .map(|agent| (agent.case().to_owned(), key(agent.stem())))
-            .collect();
-        let same = SameAgents::of(&known, &now);
+        let same = same_agents(&places[0], asked_before.as_deref(), &agents, across_models);
         let dropped = dropped(
             &places[0],
             asked_before.as_deref(),
             (&agents, &same),
             across_models,
         );
+        let reading = Reading {
+            sides: [baseline, candidate],
+            places: &places,
+            before: asked_before.as_deref().unwrap_or_default(),
+            same: &same,
+            cost,
+            how,
+        };
         let pair = |agent: &AgentTest<'_>| -> Result<Pair, Failure> {
             let stem = agent.stem();
             let stem = match stems.get(&stem) {
                 Some(1) => stem,
                 _ => format!("{}/{stem}", agent.suite_name()),
             };
-            let then = same.case_of(agent.case());
-            let read = |side: &Side, place: &SidePlace<'_>, case: &str| {
-                runs(agent, (side, place, case), cost, across_models, score)
-            };
-            // Its suite had another name, and so had the folder of its recordings.
-            let was_elsewhere = || -> Result<SideRuns, RunsProblem> {
-                let before = asked_before.iter().flatten();
-                let mut before = before.filter(|it| it.case() == then && then != agent.case());
-                match (before.next(), &places[0]) {
-                    (Some(before), SidePlace::Recordings(folder)) => {
-                        let read = before.runs_in(folder.folder);
-                        let read = read.map_err(|why| unreadable(baseline, &why))?;
-                        let read = scored(read.unwrap_or_default(), score);
-                        Ok(SideRuns::recorded(agent, &read, folder.folder, cost))
-                    }
-                    _ => Ok(SideRuns::none()),
-                }
-            };
-            let [before, now] = &places;
-            let mut problems = Vec::new();
-            let mut kept = |read: Result<SideRuns, RunsProblem>| match read {
-                Ok(runs) => Ok(runs),
-                Err(RunsProblem::Command(failure)) => Err(failure),
-                Err(RunsProblem::Recordings(why)) => {
-                    problems.extend(why);
-                    Ok(SideRuns::none())
-                }
-            };
-            let mut runs_before = kept(read(baseline, before, then))?;
-            if runs_before.is_empty() {
-                runs_before = kept(was_elsewhere())?;
-            }
-            let (baseline, candidate) = (runs_before, kept(read(candidate, now, agent.case()))?);
+            let ([baseline, candidate], problems) = reading.sides(agent)?;
             let was = dropped.iter().filter(|_| baseline.is_empty());
             let was = was.filter_map(|dropped| dropped.is_before(agent)).collect();
             let refused = agent.runs().err().filter(|_| agent.asks().is_empty());
@@ -345,6 +296,69 @@ fn forget_outcomes(sides: &mut Sides) {
         for run in baseline.iter_mut().chain(candidate) {
             run.outcome_recorded = false;
         }
+    }
+}
+
+/// What is needed to read the runs of agents on both sides.
+struct Reading<'a> {
+    sides: [&'a Side; 2],
+    places: &'a [SidePlace<'a>; 2],
+    /// The agents of the baseline's own suites, where they are known.
+    before: &'a [AgentTest<'a>],
+    same: &'a SameAgents,
+    cost: CostKind,
+    how: &'a How,
+}
+
+impl Reading<'_> {
+    /// The runs of an agent before and now, and why those of a side cannot be read.
+    fn sides(&self, agent: &AgentTest<'_>) -> Result<([SideRuns; 2], Vec<String>), Failure> {
+        let mut problems = Vec::new();
+        let mut kept = |read: Result<SideRuns, RunsProblem>| match read {
+            Ok(runs) => Ok(runs),
+            Err(RunsProblem::Command(failure)) => Err(failure),
+            Err(RunsProblem::Recordings(why)) => {
+                problems.extend(why);
+                Ok(SideRuns::none())
+            }
+        };
+        let then = self.same.case_of(agent.case());
+        let [before, now] = self.places;
+        let mut runs_before = kept(self.runs(agent, (self.sides[0], before, then)))?;
+        if runs_before.is_empty() {
+            runs_before = kept(self.runs_of_another_suite(agent, then))?;
+        }
+        let runs_now = kept(self.runs(agent, (self.sides[1], now, agent.case())))?;
+        Ok(([runs_before, runs_now], problems))
+    }
+
+    fn runs(
+        &self,
+        agent: &AgentTest<'_>,
+        side: (&Side, &SidePlace<'_>, &str),
+    ) -> Result<SideRuns, RunsProblem> {
+        runs(agent, side, self.cost, self.how.across_models, self.score())
+    }
+
+    fn score(&self) -> Option<&ScoreOutcome> {
+        self.how.outcome.as_ref().and_then(OutcomeAsked::score)
+    }
+
+    /// The runs before of an agent whose suite had another name, and so had the folder of its recordings.
+    fn runs_of_another_suite(
+        &self,
+        agent: &AgentTest<'_>,
+        then: &str,
+    ) -> Result<SideRuns, RunsProblem> {
+        let mut before = self.before.iter();
+        let before = before.find(|it| it.case() == then && then != agent.case());
+        let (Some(before), SidePlace::Recordings(folder)) = (before, &self.places[0]) else {
+            return Ok(SideRuns::none());
+        };
+        let read = before.runs_in(folder.folder);
+        let read = read.map_err(|why| unreadable(self.sides[0], &why))?;
+        let read = scored(read.unwrap_or_default(), self.score());
+        Ok(SideRuns::recorded(agent, &read, folder.folder, self.cost))
     }
 }
 

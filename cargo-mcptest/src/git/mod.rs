@@ -75,7 +75,8 @@ fn stem_of_recording(path: &Path) -> Option<String> {
         .flatten()
         .map(|name| name.to_string_lossy());
     let stem = names.find(|name| name.contains("__"));
-    stem.filter(|_| kept && below).map(|stem| stem.into_owned())
+    stem.filter(|_| kept && below)
+        .map(std::borrow::Cow::into_owned)
 }
 
 /// A package's folder from the top of its repository; nothing where it is in none.

@@ -85,10 +85,9 @@ impl Plays for Function {
                 .await;
             let (exit, stopped) = match &returned {
                 Returned::Well => (0, None),
-                Returned::Failed(_) => (1, Some("error")),
+                Returned::Failed(_) | Returned::Stopped { .. } => (1, Some("error")),
                 // As a program of Rust ends.
                 Returned::Panicked(_) => (101, Some("error")),
-                Returned::Stopped { .. } => (1, Some("error")),
                 Returned::Late { .. } => (124, Some("time_budget")),
             };
             let redactor = redactor(request)?;

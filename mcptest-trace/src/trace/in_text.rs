@@ -162,7 +162,7 @@ mod tests {
 
     use crate::trace::{Origin, parse_run};
 
-    fn told(more: Value) -> Option<&'static str> {
+    fn told(more: &Value) -> Option<&'static str> {
         let mut run = json!({
             "schema_version": "v1", "agent_name": "a", "model": "m", "user_prompt": "Fix it.", "system_prompt": "",
             "trace": { "tool_calls": [], "conversation": { "turns": [] } },
@@ -210,7 +210,7 @@ mod tests {
                 "tags of tool calls",
             ),
         ] {
-            assert_eq!(told(run.clone()), Some(form), "{run}");
+            assert_eq!(told(&run), Some(form), "{run}");
         }
     }
 
@@ -227,7 +227,7 @@ mod tests {
                 "turns": ["Print 7.", block, "Thanks.", "Gladly."] }),
             json!({ "turns": ["Fix it.", "<tool_call>", "Observation: 7"], "tool_calls": [{ "name": "find", "args": {} }] }),
         ] {
-            assert_eq!(told(run.clone()), None, "{run}");
+            assert_eq!(told(&run), None, "{run}");
         }
     }
 }

@@ -379,9 +379,10 @@ fn named_stems(names: &AgentNames, stems: &[&String]) -> String {
     if stems.len() > NAMED {
         first.push(format!("{} more", stems.len() - NAMED));
     }
-    match first.is_empty() {
-        true => String::new(),
-        false => format!(" ({})", first.join(", ")),
+    if first.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", first.join(", "))
     }
 }
 
