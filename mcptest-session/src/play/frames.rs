@@ -8,26 +8,89 @@ use regex::Regex;
 /// What stands in the place of frames that follow one another.
 const MARK: &str = "\u{1}";
 
-/// A frame of Python inside of a line, such as in a text that is quoted in another one.
-static QUOTED: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r#"File \\*["'][^"'\\\n]+\\*["'], line \d+"#).ok());
+/// What a traceback of Python begins with.
+const PYTHON: &str = "Traceback (most recent call last):";
 
-/// The place that a frame of JavaScript or Rust ends with.
-static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?:[^\s:]:\d+(?::\d+)?|<anonymous>|native|index \d+)\)?,?$").ok()
+/// A frame of Python; quotes are escaped in a text that is quoted in another one.
+static FILE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"^File \\*["'][^"'\n]+["'], line \d+"#).ok());
+
+/// The line that frames of JavaScript stand below.
+static ERROR: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?:Error|Exception)(?: \[\w+\])?(?::|$)").ok());
+
+/// A frame of JavaScript: its place is a path, or inside of the engine.
+static SCRIPT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"^\s+at (?:.* \(|async )?(?:(?:node:|file:|[^\s()]*[/\\])[^()]*:\d+:\d+\)?",
+        r"|[^()]+ \((?:<anonymous>|native|index \d+)\)|(?:<anonymous>|native|index \d+)\))(?: \{)?$"
+    ))
+    .ok()
 });
 
-/// A text without the frames of tracebacks. The words of the failure stay.
+/// The place of a frame of Rust.
+static PLACE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^\s+at .*:\d+(?::\d+)?$").ok());
+
+/// Whose frames a line may be.
+#[derive(Clone, Copy)]
+enum Below {
+    Nothing,
+    Python,
+    Script,
+    Rust,
+}
+
+/// A text without the frames of tracebacks. The words of the failure stay, and so does what looks like a frame and
+/// stands below no failure.
 pub(super) fn without_frames(text: &str) -> Cow<'_, str> {
-    if !text.contains("line ") && !text.contains("at ") {
+    if !text.contains(PYTHON) && !text.contains("at ") {
         return text.into();
     }
+    let lines: Vec<Cow<'_, str>> = text.split('\n').map(without_quoted).collect();
+    without(lines.iter().map(AsRef::as_ref), "\n").into()
+}
+
+/// The same of a traceback that stands in one line, with signs for the ends of its lines.
+fn without_quoted(line: &str) -> Cow<'_, str> {
+    let Some((_, rest)) = line.split_once(PYTHON) else {
+        return line.into();
+    };
+    let escapes = rest.len() - rest.trim_start_matches('\\').len();
+    if escapes == 0 || !rest[escapes..].starts_with('n') {
+        return line.into();
+    }
+    let end = format!("{}n", "\\".repeat(escapes));
+    let mut parts = Vec::new();
+    let mut from = 0;
+    for (at, _) in line.match_indices(&end) {
+        // More escapes are a part of a path.
+        if at >= from && !line[..at].ends_with('\\') {
+            parts.push(&line[from..at]);
+            from = at + end.len();
+        }
+    }
+    parts.push(&line[from..]);
+    without(parts.into_iter(), &end).into()
+}
+
+fn without<'a>(lines: impl Iterator<Item = &'a str>, end: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
-    let mut lines = text.split('\n').peekable();
-    let mut found = false;
+    let mut below = Below::Nothing;
+    let mut lines = lines.peekable();
     while let Some(line) = lines.next() {
-        let next = lines.peek().copied().unwrap_or_default();
-        if is_python(line) {
+        let is_frame = match below {
+            Below::Nothing => false,
+            Below::Python => is_python(line),
+            Below::Script => matches(&SCRIPT, line.trim_end()),
+            Below::Rust => is_numbered(line) || matches(&PLACE, line.trim_end()),
+        };
+        if !is_frame {
+            below = begun_by(line);
+            kept.push(line);
+            continue;
+        }
+        if matches!(below, Below::Python) {
             // The line of the source, and what marks a part of it.
             while let Some(inner) = lines.peek() {
                 if indent(inner) <= indent(line) || is_python(inner) {
@@ -35,24 +98,30 @@ pub(super) fn without_frames(text: &str) -> Cow<'_, str> {
                 }
                 lines.next();
             }
-        } else if !(is_place(line) || is_numbered(line) && is_place(next)) {
-            kept.push(line);
-            continue;
         }
-        found = true;
         if kept.last() != Some(&MARK) {
             kept.push(MARK);
         }
     }
-    let text: Cow<'_, str> = if found {
-        kept.join("\n").into()
+    kept.join(end)
+}
+
+/// Whose frames may stand below a line.
+fn begun_by(line: &str) -> Below {
+    let line = line.trim_end();
+    if line.ends_with(PYTHON) {
+        Below::Python
+    } else if line.to_ascii_lowercase().ends_with("stack backtrace:") {
+        Below::Rust
+    } else if matches(&ERROR, line) {
+        Below::Script
     } else {
-        text.into()
-    };
-    match QUOTED.as_ref().filter(|quoted| quoted.is_match(&text)) {
-        Some(quoted) => quoted.replace_all(&text, MARK).into_owned().into(),
-        None => text,
+        Below::Nothing
     }
+}
+
+fn matches(pattern: &LazyLock<Option<Regex>>, line: &str) -> bool {
+    pattern.as_ref().is_some_and(|it| it.is_match(line))
 }
 
 /// How far a line stands in; groups of exceptions stand behind lines.
@@ -66,21 +135,16 @@ fn content(line: &str) -> &str {
 
 fn is_python(line: &str) -> bool {
     let content = content(line);
-    content.starts_with("File \"") && content.contains("\", line ")
-        || content.starts_with("[Previous line repeated ")
-}
-
-/// A frame of JavaScript, or the place of one of Rust.
-fn is_place(line: &str) -> bool {
-    let content = line.trim();
-    let is_there = PLACE.as_ref().is_some_and(|place| place.is_match(content));
-    line.starts_with([' ', '\t']) && content.starts_with("at ") && is_there
+    indent(line) > 0 && (matches(&FILE, content) || content.starts_with("[Previous line repeated "))
 }
 
 /// The name of a function in a backtrace of Rust.
 fn is_numbered(line: &str) -> bool {
     let number = line.trim_start().split_once(": ").map(|(number, _)| number);
-    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit()))
+    line.starts_with(' ')
+        && number.is_some_and(|number| {
+            !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit())
+        })
 }
 
 #[cfg(test)]
@@ -101,7 +165,7 @@ mod tests {
         };
         let rust = |path: &str| {
             format!(
-                "panicked: no order 7\n   0: shop::refund\n             at {path}:10:5\n   1: main\n             at {path}:3:1"
+                "panicked: no order 7\nstack backtrace:\n   0: shop::refund\n             at {path}:10:5\n   1: main\n             at {path}:3:1"
             )
         };
         let plain = |text: &str| text.to_owned();
@@ -145,5 +209,72 @@ mod tests {
         ] {
             assert!(!same_text(one, other, &[]), "{one}");
         }
+    }
+
+    #[test]
+    fn what_looks_like_a_frame_and_stands_below_no_failure_is_compared() {
+        for (one, was, now) in [
+            (
+                "List:\n  File \"invoice-7.pdf\", line 2\n    paid 18 EUR\nend",
+                "paid 18",
+                "paid 99",
+            ),
+            (
+                "See File \"invoice-7.pdf\", line 2",
+                "invoice-7",
+                "invoice-8",
+            ),
+            (
+                "Delivered\n    at Hauptstr (Berlin:10:3)\nok",
+                "Berlin",
+                "Hamburg",
+            ),
+            (
+                "Error: delivered\n    at Hauptstr (Berlin:10:3)\nok",
+                "Berlin",
+                "Hamburg",
+            ),
+            ("found:\n    at pay (src/pay.js:10:3)\nend", "10:3", "20:3"),
+            (
+                "thread panicked\n   0: pay 18\n             at shop:1:2\nok",
+                "pay 18",
+                "pay 99",
+            ),
+            // The failure's own words, below its frames.
+            (
+                "Traceback (most recent call last):\n  File \"/a/b.py\", line 1, in c\n    d()\nBad: rows\n  File \"invoice-7.pdf\", line 2\n    paid 18 EUR",
+                "paid 18",
+                "paid 99",
+            ),
+            (
+                "{\"error\": \"Traceback (most recent call last):\\n  File \\\"/a/b.py\\\", line 1\\nBad: see\\n  File \\\"invoice-7.pdf\\\", line 2\"}",
+                "invoice-7",
+                "invoice-8",
+            ),
+        ] {
+            let other = one.replace(was, now);
+            assert_ne!(one, other);
+            assert!(!same_text(one, &other, &[]), "{one}");
+        }
+    }
+
+    #[test]
+    fn failures_that_led_to_others_lose_their_frames_too() {
+        let chained = format!(
+            "{PYTHON}\n\nThe above exception was the direct cause of the following exception:\n\n{PYTHON}"
+        );
+        let moved = chained
+            .replace("/home/a", "/srv")
+            .replace("line 12", "line 13");
+        assert!(same_text(&chained, &moved, &[]));
+        assert!(!same_text(
+            &chained,
+            &moved.replace("direct cause", "context"),
+            &[]
+        ));
+        let script = "TypeError [ERR_X]: no order 7\n    at /a/x.js:1:2\n    at async Promise.all (index 0)\n    at node:internal/main:1:2 {\n  [cause]: Error: gone\n      at y (/a/y.js:3:4)\n}";
+        let moved = script.replace("/a/", "/srv/b/").replace("1:2", "5:6");
+        assert!(same_text(script, &moved, &[]));
+        assert!(!same_text(script, &moved.replace("gone", "lost"), &[]));
     }
 }
