@@ -179,6 +179,7 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
     let messages = writing.take_messages();
     let told_otherwise = writing.take_told_otherwise();
     let mut notes = notes_of(own, options, &messages);
+    notes.extend(alike(conversations, main, options));
     if let Some(calls) = writing.without_results(own) {
         let calls = counted(calls, "call");
         notes.push(format!(
@@ -253,6 +254,30 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
         notes,
         asked_model,
     }
+}
+
+/// What must be known where several conversations may be the one that the suite began.
+fn alike(conversations: &[Conversation], main: usize, options: &RunOptions) -> Option<String> {
+    let prompt = options.turns.first().map(|text| text.trim());
+    let prompt = prompt.filter(|prompt| !prompt.is_empty())?;
+    let first = |one: usize| conversations[one].calls.first().map(|call| &call.asked);
+    let own = first(main)?;
+    let is_alike = |one: &usize| {
+        let same = first(*one).is_some_and(|it| it.system == own.system && it.tools == own.tools);
+        let one_of_them = &conversations[*one];
+        // The same question again is asked anew.
+        let is_other = *one == main || one_of_them.opening() != conversations[main].opening();
+        same && is_other && opening_holds(one_of_them, prompt)
+    };
+    let alike: Vec<usize> = (0..conversations.len()).filter(is_alike).collect();
+    let place = alike.iter().position(|one| *one == main)? + 1;
+    (alike.len() > 1).then(|| {
+        format!(
+            "{} conversations begin with the suite's prompt, and have the same system prompt and tools: if they are one, the \
+             agent tells its past in a form that is not known; the closing message is of conversation {place} of them",
+            alike.len()
+        )
+    })
 }
 
 /// What must be known of the main conversation to read its run.

@@ -38,7 +38,76 @@ pub(crate) fn goes_on(before: &str, after: &str, said: &[Part], prompts: &[Strin
         prompts.any(|prompt| around.iter().any(|text| text.contains(prompt)))
     };
     let has_more = || put_in(before, after).is_some_and(|(more, _)| !more.trim().is_empty());
-    (has_more() || is_same_around()) && tells(said, before, after)
+    if tells(said, before, after) {
+        return has_more() || is_same_around();
+    }
+    let more = put_in(before, after).filter(|_| is_same_around());
+    more.is_some_and(|(more, _)| told_in_parts(said, more).is_some())
+}
+
+/// Where a text ends to tell what the model said, if it tells that in parts and in another form: at least two lines or
+/// values of it, which have a third of its words or more. The names of fields and the form of JSON say nothing.
+fn told_in_parts(said: &[Part], text: &str) -> Option<usize> {
+    let mut leaves: Vec<String> = Vec::new();
+    let mut add = |text: &str| {
+        for line in text.lines() {
+            match exact(line) {
+                Some(value @ Value::Object(_)) => {
+                    each_leaf(&value, &mut |leaf| leaves.push(leaf.to_owned()));
+                }
+                _ => leaves.push(line.to_owned()),
+            }
+        }
+    };
+    for part in said {
+        if let Part::Text(text) | Part::Refusal(text) = part {
+            match exact(text) {
+                Some(value @ Value::Object(_)) => each_leaf(&value, &mut add),
+                _ => add(text),
+            }
+        }
+    }
+    let parts = leaves.iter().map(|leaf| words(leaf));
+    let mut parts: Vec<Vec<&str>> = parts
+        .map(|part| part.map(|(_, word)| word).collect())
+        .collect();
+    parts.retain(|part| !part.is_empty());
+    let all: usize = parts.iter().map(Vec::len).sum();
+    let (ends, text): (Vec<usize>, Vec<&str>) = words(text)
+        .map(|(at, word)| (at + word.len(), word))
+        .unzip();
+    let told = parts.iter().filter_map(|part| {
+        let at = text
+            .windows(part.len())
+            .position(|it| it == part.as_slice())?;
+        Some((part.len(), ends[at + part.len() - 1]))
+    });
+    let told: Vec<(usize, usize)> = told.collect();
+    let count: usize = told.iter().map(|(words, _)| words).sum();
+    let end = told.iter().map(|(_, end)| *end).max();
+    end.filter(|_| told.len() > 1 && count * 3 >= all)
+}
+
+/// The words of a text and where they begin, without the signs around them.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    let words = text.split_inclusive(|sign: char| !(sign.is_alphanumeric() || sign == '_'));
+    let words = words.map(move |word| {
+        at += word.len();
+        let own = word.trim_end_matches(|sign: char| !(sign.is_alphanumeric() || sign == '_'));
+        (at - word.len(), own)
+    });
+    words.filter(|(_, word)| word.contains(char::is_alphanumeric))
+}
+
+fn each_leaf(value: &Value, take: &mut impl FnMut(&str)) {
+    match value {
+        Value::String(text) => take(text),
+        Value::Array(items) => items.iter().for_each(|item| each_leaf(item, take)),
+        Value::Object(map) => map.values().for_each(|item| each_leaf(item, take)),
+        Value::Null => {}
+        Value::Bool(_) | Value::Number(_) => take(&value.to_string()),
+    }
 }
 
 /// Whether a text tells what the model said, and an earlier one does not, or tells it less often.
@@ -82,7 +151,8 @@ pub(crate) fn told_last<'s>(
             let at = text[from..].find(piece.as_str())?;
             Some(from + at + piece.len())
         });
-        if let Some(end) = found {
+        let in_parts = || Some(from + told_in_parts(said, &text[from..])?);
+        if let Some(end) = found.or_else(in_parts) {
             from = end;
             last = Some(place);
         }
@@ -199,6 +269,38 @@ mod tests {
         assert!(goes_on(before, after, &said, &[]));
         #[cfg(feature = "play")]
         assert_eq!(told_last([&said[..], &says("Done.")], after), Some(0));
+    }
+
+    #[test]
+    fn a_short_answer_may_be_told_in_parts_and_its_json_in_another_form() {
+        let before = "[[ question ]]\nRefund 7.\n\n[[ trajectory ]]\n\n\nRespond.";
+        let prompts = ["Refund 7.".to_owned()];
+        let lines = says(
+            "[[ next_thought ]]\nI look.\n\n[[ next_tool ]]\nfind\n\n[[ next_args ]]\n{\"order\":7}\n\n[[ completed ]]",
+        );
+        let fields = says(
+            "{\"next_thought\":\"I look.\",\"next_tool\":\"find\",\"next_args\":{\"order\":7}}",
+        );
+        let told = |thought: &str, tool: &str| {
+            format!(
+                "[[ question ]]\nRefund 7.\n\n[[ trajectory ]]\n[[ thought_0 ]]\n{thought}\n\n[[ tool_0 ]]\n{tool}\n\n[[ args_0 ]]\n{{\"order\": 7}}\n\n\nRespond."
+            )
+        };
+        for said in [&lines, &fields] {
+            let after = told("I look.", "find");
+            assert!(goes_on(before, &after, said, &prompts));
+            #[cfg(feature = "play")]
+            assert_eq!(told_last([&said[..], &said[..]], &after), Some(0));
+            for other in [told("I wait.", "pay"), before.to_owned()] {
+                assert!(!goes_on(before, &other, said, &prompts), "{other}");
+            }
+            assert!(!goes_on(
+                "Another.\n",
+                &told("I look.", "find"),
+                said,
+                &prompts
+            ));
+        }
     }
 
     #[cfg(feature = "play")]

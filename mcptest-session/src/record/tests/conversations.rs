@@ -229,6 +229,28 @@ fn a_prompt_that_the_agent_wraps_is_found() {
 }
 
 #[test]
+fn several_conversations_that_begin_with_the_prompt_are_told_of() {
+    let mut wire = Wire::default();
+    wire.chat(&json!([user("Task: Cancel 7.")]), &says("I look."));
+    wire.chat(&json!([user("Cancel 7. It is known.")]), &says("Done."));
+    let run = wire.run(&options("Cancel 7."));
+    assert_eq!(run.notes.len(), 1, "{:?}", run.notes);
+    assert!(
+        run.notes[0].starts_with("2 conversations begin with the suite's prompt"),
+        "{:?}",
+        run.notes
+    );
+    let mut wire = Wire::default();
+    wire.chat(&json!([user("Task: Cancel 7.")]), &says("I look."));
+    wire.chat(
+        &json!([system("Judge."), user("Cancel 7. It is known.")]),
+        &says("Done."),
+    );
+    let run = wire.run(&options("Cancel 7."));
+    assert!(run.notes.is_empty(), "{:?}", run.notes);
+}
+
+#[test]
 fn an_answer_of_blanks_is_no_summary_of_what_was_said() {
     let mut wire = Wire::default();
     wire.chat(
