@@ -76,7 +76,9 @@ pub use relay::Relay;
 pub(crate) use relay::words_of;
 pub use run::{RecordedRun, RunError};
 #[cfg(feature = "play")]
-pub(crate) use scratchpad::{goes_on as scratchpad_goes_on, since, told_last, without_label};
+pub(crate) use scratchpad::{
+    goes_on as scratchpad_goes_on, put_in, since, told_last, without_label,
+};
 #[cfg(feature = "play")]
 pub(crate) use told::{Told, read as read_told, told, told_flag};
 #[cfg(feature = "play")]

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::Comparison;
 use crate::play::texts::{blanked, same, same_text};
-use crate::record::{Told, digest_by_value, told, without_label};
+use crate::record::{Told, digest_by_value, put_in, told, without_label};
 
 impl Comparison<'_> {
     /// What the past says otherwise.
@@ -52,24 +52,67 @@ impl Comparison<'_> {
     }
 
     /// What kind of difference another message is, and its item in a path.
-    fn kind(told: &Told, place: usize) -> (DivergenceKind, String) {
+    fn kind(&self, told: &Told, place: usize) -> (DivergenceKind, String) {
         let kind = match (told.role.as_str(), told.of) {
             (_, Some(call)) => return (DivergenceKind::ToolResults, call.to_string()),
             ("assistant" | "call", _) => DivergenceKind::AssistantTurns,
             ("result", _) => DivergenceKind::ToolResults,
+            // What the user says is ignored, and the past in the same text tells results.
+            _ if self.pad(told).is_some() => DivergenceKind::ToolResults,
             _ => DivergenceKind::UserTurns,
         };
         (kind, format!("past_{place}"))
     }
 
+    /// The past that a message of the user tells after what the conversation began with, and what stands after it; where the
+    /// user's own words are ignored.
+    fn pad<'t>(&self, told: &'t Told) -> Option<(&'t str, &'t str)> {
+        let is_ignored = self
+            .options
+            .compared
+            .ignore
+            .contains(&DivergenceKind::UserTurns);
+        let text = told
+            .value
+            .as_str()
+            .filter(|_| is_ignored && told.role == "user")?;
+        let pad = put_in(self.own().opening.as_deref()?, text)?;
+        (told.of.is_none() && !pad.0.trim().is_empty()).then_some(pad)
+    }
+
+    /// Whether a text tells the same past after words of the user.
+    fn has_pad(&self, (pad, rest): (&str, &str), text: &str) -> bool {
+        let text = text.strip_suffix(rest).unwrap_or(text).trim_end();
+        let pad = pad.trim();
+        let lines = text.match_indices('\n').map(|(end, _)| end + 1);
+        let begin = pad.lines().next().unwrap_or_default();
+        let begins = text.match_indices(begin).map(|(at, _)| at);
+        let mut all = std::iter::once(0).chain(lines).chain(begins);
+        all.any(|at| same_text(pad, text[at..].trim_start(), &self.options.masks))
+    }
+
+    /// The call whose result a message tells that the recording has once, and the code sends again.
+    fn again(&self, new: &Told) -> Option<usize> {
+        let mut recorded = self.recorded().told.iter().flatten();
+        let text = new.value.as_str()?;
+        recorded.find_map(|old| {
+            let value = old.value.as_str().filter(|_| old.role == new.role)?;
+            old.of
+                .filter(|_| same_text(value, text, &self.options.masks))
+        })
+    }
+
     fn differs(&self, old: &Told, new: &Told, place: usize) -> bool {
-        let (kind, item) = Self::kind(old, place);
+        let (kind, item) = self.kind(old, place);
         let masks = &self.options.masks;
         if self.covered(kind, &item) {
             return false;
         }
         if old.role != new.role {
             return true;
+        }
+        if let (Some(pad), Some(text)) = (self.pad(old), new.value.as_str()) {
+            return !self.has_pad(pad, text);
         }
         match (old.value.as_str(), new.value.as_str()) {
             (Some(one), Some(other)) if same_text(one, other, masks) => false,
@@ -102,7 +145,14 @@ impl Comparison<'_> {
         found: &mut Vec<Divergence>,
     ) {
         let Some(known) = old.or(new) else { return };
-        let (kind, item) = Self::kind(known, place);
+        if let Some(call) = new
+            .filter(|_| old.is_none())
+            .and_then(|new| self.again(new))
+        {
+            self.sent_again(call, known, found);
+            return;
+        }
+        let (kind, item) = self.kind(known, place);
         let tool = known.of.and_then(|call| self.recording.calls.get(call));
         let who = match (tool, kind) {
             (Some(call), _) => format!("the result of `{}`", call.name),
@@ -122,6 +172,24 @@ impl Comparison<'_> {
                 .at(tool
                     .and(known.of)
                     .map(|call| format!("trace.tool_calls[{call}]"))),
+        );
+    }
+
+    fn sent_again(&self, call: usize, told: &Told, found: &mut Vec<Divergence>) {
+        let item = call.to_string();
+        if self.covered(DivergenceKind::ToolResults, &item) {
+            return;
+        }
+        let tool = self.recording.calls.get(call).map(|call| &call.name);
+        let message = format!(
+            "the result of `{}` is sent to the model twice",
+            tool.map_or("", String::as_str)
+        );
+        let path = format!("tool_results[{item}].again");
+        found.push(
+            self.found(DivergenceKind::ToolResults, path, message)
+                .with_values(None, Some(told.value.clone()))
+                .at(Some(format!("trace.tool_calls[{call}]"))),
         );
     }
 

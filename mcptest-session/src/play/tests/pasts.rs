@@ -381,4 +381,34 @@ async fn one_message_may_tell_the_results_of_several_calls() {
         paths(&told(&cassette, PlayOptions::default(), &failed).await),
         ["tool_results[0]"]
     );
+    // Told twice, it is no turn of the user.
+    let mut twice = requests.clone();
+    let messages = twice[1]["messages"].as_array_mut().unwrap();
+    messages.push(messages.last().unwrap().clone());
+    let mut options = PlaybackOptions::usual();
+    options.ignore.insert(DivergenceKind::UserTurns);
+    let player = told(&cassette, compared(options), &twice).await;
+    assert_eq!(paths(&player), ["tool_results[0].again"]);
+}
+
+#[tokio::test]
+async fn results_in_a_scratchpad_are_compared_where_the_words_of_the_user_are_ignored() {
+    let agent = Agent::default();
+    let ignoring = |ignore: &[DivergenceKind]| {
+        let mut options = PlaybackOptions::usual();
+        options.ignore.extend(ignore.iter().copied());
+        compared(options)
+    };
+    for template in [last, between] {
+        let requests = scratchpads(&agent, template, &["sent", "refunded"]);
+        let cassette = recorded(&agent, &requests);
+        let changed = scratchpads(&agent, template, &["sent", "declined"]);
+        let user = || ignoring(&[DivergenceKind::UserTurns]);
+        let player = told(&cassette, user(), &requests).await;
+        assert!(paths(&player).is_empty(), "{:?}", paths(&player));
+        let player = told(&cassette, user(), &changed).await;
+        assert_eq!(paths(&player), ["tool_results[past_0]"]);
+        let both = ignoring(&[DivergenceKind::UserTurns, DivergenceKind::ToolResults]);
+        assert!(paths(&told(&cassette, both, &changed).await).is_empty());
+    }
 }
