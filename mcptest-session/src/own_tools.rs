@@ -341,6 +341,11 @@ mod tests {
         });
     }
 
+    #[derive(Debug, PartialEq, Serialize, serde::Deserialize)]
+    struct Receipt {
+        paid: u32,
+    }
+
     #[test]
     fn an_older_recording_gives_back_what_the_model_was_told_or_asks_to_be_recorded_again() {
         runs(async {
@@ -360,10 +365,6 @@ mod tests {
             }));
             let notes = [json!({ "name": "noted", "args": {}, "result": 2 })];
             let plays = OwnTools::played(&of_recording(&notes, &trace));
-            #[derive(Debug, PartialEq, Serialize, serde::Deserialize)]
-            struct Receipt {
-                paid: u32,
-            }
             let never = || async { panic!("it runs") as Result<Receipt, String> };
             let order = |order: u32| json!({ "order": order });
             let paid = plays.call("refund", order(7), never()).await;

@@ -6,7 +6,7 @@ use std::path::Path;
 use mcptest_suite::escape_line;
 use mcptest_suite::model::{GateKind, Prompt};
 use mcptest_trace::evidence::compare::{
-    AgentSamples, Behaviour, Change, Cost, CostKind, RunSample, RunsOfSide, Sides,
+    AgentChange, AgentSamples, Behaviour, Cost, CostKind, RunSample, RunsOfSide, Sides,
 };
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
@@ -247,7 +247,7 @@ impl SideRuns {
     }
 
     /// What the agent is in the candidate's new runs that it was not before.
-    fn changes(&self, candidate: &Self) -> Vec<Change> {
+    fn changes(&self, candidate: &Self) -> Vec<AgentChange> {
         let now: Vec<&RecordedWith> = candidate
             .not_in(self)
             .map(|run| &run.recorded_with)
@@ -259,7 +259,7 @@ impl SideRuns {
         });
         let prompt = other_text(prompts.each_ref().map(Vec::as_slice)).map(|[before, now]| {
             let diff = diff(&before.text, &now.text, CHANGE_LINES);
-            Change::new("the system prompt changed", diff)
+            AgentChange::new("the system prompt changed", diff)
         });
         let listed = |what: &str, list: fn(&RecordedWith) -> Option<&Vec<String>>| {
             let lists = [&before, &now].map(|side| side.iter().filter_map(|with| list(with)).min());
@@ -267,7 +267,7 @@ impl SideRuns {
                 return None;
             };
             let [before, now] = [before, now].map(|lines| lines.join("\n") + "\n");
-            (before != now).then(|| Change::new(what, diff(&before, &now, CHANGE_LINES)))
+            (before != now).then(|| AgentChange::new(what, diff(&before, &now, CHANGE_LINES)))
         };
         let tools = listed("the tools that it is offered changed", |with| {
             with.tools.as_ref()
@@ -276,7 +276,7 @@ impl SideRuns {
             with.parameters.as_ref()
         });
         let model = other_models([self, candidate])
-            .map(|models| Change::new(format!("the model changed: {models}"), Vec::new()));
+            .map(|models| AgentChange::new(format!("the model changed: {models}"), Vec::new()));
         let changes = [model, prompt, tools, parameters];
         changes.into_iter().flatten().collect()
     }

@@ -50,7 +50,7 @@ pub use options::{CompareOptions, EmptyBaseline, Metric};
 pub use outcomes::{OutcomesCompared, Passed};
 pub use rank::Undecided;
 pub use sample::{
-    AgentName, AgentSamples, Behaviour, Change, Cost, CostKind, RunSample, RunsOfSide, Sides,
+    AgentChange, AgentName, AgentSamples, Behaviour, Cost, CostKind, RunSample, RunsOfSide, Sides,
 };
 pub use suite::SuiteOutcomes;
 pub use text::{AgentNames, Row, ShownAgents};
@@ -189,7 +189,7 @@ pub struct Comparison {
     /// read.
     pub not_comparable: Vec<NotComparable>,
     /// What the compared agents are now that they were not before, by their stems.
-    pub changes: BTreeMap<String, Vec<Change>>,
+    pub changes: BTreeMap<String, Vec<AgentChange>>,
     /// Agents of whose baseline only a choice of the runs is left.
     pub chosen: Vec<Chosen>,
     /// All agents together.

@@ -314,14 +314,14 @@ setters! {
 /// Something that an agent is now and was not before, such as another system prompt.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[non_exhaustive]
-pub struct Change {
+pub struct AgentChange {
     /// What changed, as a sentence without its end: `the system prompt changed`.
     pub what: String,
     /// The lines that differ, each with its sign; empty where there is nothing more to say.
     pub diff: Vec<String>,
 }
 
-impl Change {
+impl AgentChange {
     /// A change with the lines that differ.
     pub fn new(what: impl Into<String>, diff: Vec<String>) -> Self {
         Self {
@@ -343,7 +343,7 @@ pub struct AgentSamples {
     pub sides: Sides,
     /// What the agent is now that it was not before: its system prompt, its tools, its model. It is compared all the
     /// same.
-    pub changes: Vec<Change>,
+    pub changes: Vec<AgentChange>,
     /// How many runs of the baseline are gone, where others of it are left among the candidate: somebody
     /// chose, and a choice of runs is no sample.
     pub lost: Option<RunsOfSide>,
@@ -365,7 +365,7 @@ impl AgentSamples {
 setters! {
     AgentSamples {
         with_name(name: AgentName) => Some(name);
-        with_changes(changes: Vec<Change>);
+        with_changes(changes: Vec<AgentChange>);
         with_lost(lost: Option<RunsOfSide>);
     }
 }

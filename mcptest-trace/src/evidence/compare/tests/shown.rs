@@ -424,7 +424,7 @@ fn two_agents_prove_nothing_and_an_interval_is_possible() {
 #[test]
 fn a_change_is_told_once_with_whose_it_is() {
     let diff: Vec<String> = (0..12).map(|line| format!("-line {line} ```")).collect();
-    let change = Change::new("the system prompt changed", diff);
+    let change = AgentChange::new("the system prompt changed", diff);
     let runs = || (0..6).map(|_| RunSample::with_outcome(true)).collect();
     let samples = ["a", "b"].map(|agent| {
         let sides = Sides::Both {

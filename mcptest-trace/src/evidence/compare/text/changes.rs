@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::names::AgentNames;
 use super::{ShownAgents, listing};
-use crate::evidence::compare::{Change, Comparison};
+use crate::evidence::compare::{AgentChange, Comparison};
 use crate::text::{MarkdownBlock, counted, escape_line, escape_markdown_but_code};
 
 /// So many lines of a diff are shown where not all are asked for.
@@ -12,14 +12,14 @@ const LINES: usize = 8;
 
 /// A change that agents have in common.
 struct SharedChange<'a> {
-    change: &'a Change,
+    change: &'a AgentChange,
     /// Whose it is, by their stems.
     agents: Vec<String>,
 }
 
 /// The changes, in the order of the first agent that has each.
 fn shared(comparison: &Comparison) -> Vec<SharedChange<'_>> {
-    let mut places: BTreeMap<&Change, usize> = BTreeMap::new();
+    let mut places: BTreeMap<&AgentChange, usize> = BTreeMap::new();
     let mut shared: Vec<SharedChange<'_>> = Vec::new();
     for (agent, changes) in &comparison.changes {
         for change in changes {
