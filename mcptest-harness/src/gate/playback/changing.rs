@@ -250,7 +250,9 @@ fn pairs<'v>(
     let both = old
         .iter()
         .map(|(key, value)| Some((key, value, new.get(key)?)));
-    let both: Vec<_> = both.collect::<Option<_>>()?;
+    let mut both: Vec<_> = both.collect::<Option<_>>()?;
+    // A build may keep the order of keys.
+    both.sort_by_key(|(key, ..)| *key);
     (both.len() == new.len()).then_some(both)
 }
 
