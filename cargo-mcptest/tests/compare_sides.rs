@@ -434,3 +434,27 @@ fn a_renamed_agent_is_new_where_agents_may_be_gone() {
     let said = compare(folder.path(), &["before", "--allow-gone"]).exits(0);
     tells(&said, &["1 gone (`a`), 1 new, not compared"]);
 }
+
+/// A session's recording has the parameters of its requests.
+#[test]
+fn other_parameters_are_told() {
+    let folder = two_agents();
+    for (side, tokens, temperature) in [("before", 1000, 0.5), ("suites", 1010, 1.9)] {
+        record(
+            &folder,
+            &format!("{side}/cassettes/a__m"),
+            6,
+            tokens,
+            |_, run| {
+                let answer = serde_json::json!({ "parameters": { "temperature": temperature } });
+                run["session"] = serde_json::json!({ "version": "1.2",
+                    "conversations": [{ "role": "main", "answers": [answer] }] });
+            },
+        );
+    }
+    let said = compare(folder.path(), &["before"]).exits(0);
+    tells(
+        &said,
+        &["the parameters of the model changed: `a` -temperature: 0.5 +temperature: 1.9"],
+    );
+}
