@@ -116,6 +116,66 @@ fn each_suite_has_a_comment_of_its_own() {
     assert_eq!(said.stdout, format!("{first}\n{second}"));
 }
 
+/// What a deleted suite asked for is no agent of the suites that are left; what a suite dropped itself is.
+#[test]
+fn agents_that_are_gone_are_counted_where_they_were_asked_for() {
+    let folder = four_agents();
+    fs::remove_dir_all(folder.at("before")).unwrap();
+    second_suite(&folder, "late", 2);
+    let asked = fs::read_to_string(folder.at("suites/second.yml")).unwrap();
+    let another = "  - { name: kept, model: m, prompt: come, runs: 1, calls: { max: 1 } }";
+    let kept = run("kept", "late", 100, true, "come").to_string();
+    folder.write("suites/cassettes/kept__m.json", kept);
+    folder.write("suites/second.yml", format!("{asked}{another}\n"));
+    let git = |arguments: &[&str]| {
+        let mut command = e2e_support::process::command("git", folder.path());
+        command.args(["-c", "user.name=t", "-c", "user.email=t@t"]);
+        e2e_support::process::run(command.args(arguments)).exits(0);
+    };
+    git(&["init", "-q", "--initial-branch=main"]);
+    git(&["add", "--all"]);
+    git(&["commit", "-qm", "base"]);
+    let comments = |folder: &Folder| {
+        let arguments = [
+            "report",
+            "--format",
+            "markdown",
+            "--baseline",
+            "main",
+            "--comments",
+            "comments",
+        ];
+        let said = mcptest(folder.path(), &arguments);
+        let read = |file: &str| fs::read_to_string(folder.at("comments").join(file));
+        (
+            said,
+            read("001-desk.md").unwrap(),
+            read("002-second.md").unwrap_or_default(),
+        )
+    };
+    let headline = |comment: &str| comment.lines().nth(1).unwrap().to_owned();
+
+    folder.write("suites/second.yml", format!("agents:\n{another}\n"));
+    let (_, first, second) = comments(&folder);
+    assert!(!headline(&first).contains("gone"), "{first}");
+    assert!(
+        headline(&first).ends_with("; what cannot be told is of other suites.**"),
+        "{first}"
+    );
+    assert!(headline(&second).contains("1 gone (`late`)"), "{second}");
+
+    fs::remove_file(folder.at("suites/second.yml")).unwrap();
+    let (_, first, _) = comments(&folder);
+    assert!(!headline(&first).contains("gone"), "{first}");
+    for part in [
+        "\ngone with the suite `suites/second.yml`: `kept`, `late`\n",
+        "if this is on purpose, say `--allow-gone`",
+        "Exit status 3 of all suites together",
+    ] {
+        assert!(first.contains(part), "{part} in\n{first}");
+    }
+}
+
 /// A marker is found again whatever else has the same suite's name: packages of one repository have their folder in it.
 #[test]
 fn a_package_below_the_top_of_its_repository_says_where_it_is() {

@@ -256,7 +256,7 @@ fn agents_of_one_side_and_of_other_prompts_are_listed() {
         assert!(said.stdout.contains(line), "{line} in\n{said}");
     }
     assert!(words(&said.stdout).starts_with(
-            "It is not clear whether the agent got worse, 1 calls other tools (`d_cancel`), 2 gone (`b_search`, `old`), 1 new, \
+            "The compared agent is not shown to be worse, 1 calls other tools (`d_cancel`), 2 gone (`b_search`, `old`), 1 new, \
              not compared, 1 is not comparable (`c_book`)."
         ), "{said}");
 }

@@ -157,10 +157,16 @@ fn an_agent_whose_model_changed_and_that_was_not_recorded_is_gone() {
         &said,
         &[
             "1 gone (`a`), not compared",
-            "gone, because there is no recording of it now: `a`",
+            "gone, because it is recorded with `m`, and the suite asks for `n`: `a`",
         ],
     );
     compare(folder.path(), &["before", "--allow-gone"]).exits(3);
+    fs::remove_dir_all(folder.at("suites/cassettes/a__m")).unwrap();
+    let said = compare(folder.path(), &["before"]).exits(3);
+    tells(
+        &said,
+        &["gone, because there is no recording of it now: `a`"],
+    );
 }
 
 /// Another name and another prompt: one is gone, and one is new, whose runs all fail.
@@ -271,8 +277,30 @@ fn a_recording_that_cannot_be_read_stops_its_own_agent_alone() {
         );
         record(&folder, "suites/cassettes/steady__m", 6, 1010, nothing);
         let said = compare(folder.path(), &["before"]).exits(3);
-        tells(&said, &["record these runs again, or remove the files"]);
+        let advice = match side {
+            "suites" => "record these runs again, or remove the files",
+            _ => "take these files of the baseline back out of your version control",
+        };
+        tells(&said, &[advice]);
     }
+}
+
+/// What was committed is what it is: nobody is told to record it again.
+#[test]
+fn what_cannot_be_read_of_a_commit_has_its_own_advice() {
+    let folder = two_agents();
+    fs::remove_dir_all(folder.at("before")).unwrap();
+    let path = folder.at("suites/cassettes/a__m/run-6.json");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, &text[..text.len() / 2]).unwrap();
+    commit(folder.path());
+    fs::write(&path, &text).unwrap();
+    let said = compare(folder.path(), &["main"]).exits(3);
+    tells(
+        &said,
+        &["name a revision as the baseline in which these recordings can be read"],
+    );
+    assert!(!said.stdout.contains("record these runs again"), "{said}");
 }
 
 /// A result that is cut hides no fall, wherever it stands among the others.
@@ -433,6 +461,66 @@ fn a_renamed_agent_is_new_where_agents_may_be_gone() {
     compare(folder.path(), &["before"]).exits(3);
     let said = compare(folder.path(), &["before", "--allow-gone"]).exits(0);
     tells(&said, &["1 gone (`a`), 1 new, not compared"]);
+}
+
+/// What is advised can be done: a commit keeps its names, a folder need not.
+#[test]
+fn a_renamed_agent_is_advised_by_what_the_baseline_is() {
+    let folder = two_agents();
+    compare(folder.path(), &["--accept", "results"]).exits(0);
+    commit(folder.path());
+    fs::rename(
+        folder.at("suites/cassettes/a__m"),
+        folder.at("suites/cassettes/b__m"),
+    )
+    .unwrap();
+    record(&folder, "suites/cassettes/b__m", 6, 1020, nothing);
+    let suite = [asks("b", "m", "go", 6), asks("steady", "m", "go", 6)];
+    folder.write("suites/desk.yml", format!("agents:\n{}", suite.concat()));
+    for (baseline, advice) in [
+        ("main", "keep the old name until its runs are compared"),
+        (
+            "before",
+            "give its recordings in the baseline the new name, or",
+        ),
+        (
+            "results",
+            "save the results of the baseline again under the new name",
+        ),
+    ] {
+        let said = compare(folder.path(), &[baseline]).exits(3);
+        tells(&said, &["under the name `a` with the model m", advice]);
+    }
+    // The advice for the folder leads on.
+    fs::rename(
+        folder.at("before/cassettes/a__m"),
+        folder.at("before/cassettes/b__m"),
+    )
+    .unwrap();
+    compare(folder.path(), &["before"]).exits(0);
+}
+
+/// It has nothing to compare, and is not passed over.
+#[test]
+fn an_agent_that_was_added_without_recordings_is_told() {
+    let folder = two_agents();
+    let suite = [
+        asks("a", "m", "go", 6),
+        asks("steady", "m", "go", 6),
+        asks("late", "m", "go", 6),
+    ];
+    folder.write("suites/desk.yml", format!("agents:\n{}", suite.concat()));
+    let said = compare(folder.path(), &["before"]).exits(0);
+    let told = "1 has no recording on either side (`late`)";
+    tells(&said, &[told, "without a recording on either side: `late`"]);
+    let markdown = compare(folder.path(), &["before", "--format", "markdown"]).exits(0);
+    assert!(
+        markdown.stdout.lines().next().unwrap().contains(told),
+        "{markdown}"
+    );
+    let json = compare(folder.path(), &["before", "--format", "json"]).exits(0);
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(json["unrecorded"], serde_json::json!(["late__m"]));
 }
 
 /// A session's recording has the parameters of its requests.

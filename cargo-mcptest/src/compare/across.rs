@@ -117,6 +117,30 @@ impl RecordingsFolder<'_> {
         stems.keys().any(wanted)
     }
 
+    /// The models of which there are recordings of an agent, and none of which its suite asks for.
+    pub(super) fn other_models(&self, agent: &AgentTest<'_>) -> Vec<String> {
+        let asked = agent.agent();
+        let models = asked.models.iter();
+        let asked: Vec<String> = models
+            .flat_map(|model| asked.cassette_stems(&model.value))
+            .collect();
+        let name = cassette_slug(&agent.agent().name.value);
+        let stems = self.stems().into_iter();
+        let others = stems.filter(|(stem, _)| agent_of(stem) == name && !asked.contains(stem));
+        others
+            .map(|(stem, files)| {
+                let runs = self.read(files.get(..1).unwrap_or_default());
+                let run = runs.ok().and_then(|runs| runs.into_iter().next());
+                let of_stem = || {
+                    stem.split_once("__")
+                        .map_or("", |(_, model)| model)
+                        .to_owned()
+                };
+                run.map_or_else(of_stem, |run| run.model)
+            })
+            .collect()
+    }
+
     /// The runs of an agent with its own model, else with the only other one that it has there.
     pub(super) fn runs(&self, agent: &AgentTest<'_>) -> Result<Option<Vec<Run>>, Failure> {
         let failed = |why: String| Failure::new(format!("{}: {why}", agent.case()));

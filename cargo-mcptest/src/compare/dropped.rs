@@ -8,7 +8,7 @@ use mcptest_suite::escape_line;
 use mcptest_trace::evidence::compare::AgentName;
 
 use super::across::agent_of;
-use super::side::SidePlace;
+use super::side::{Side, SidePlace, shown_in};
 use crate::files::stems_of;
 
 /// An agent of the baseline that no suite has any more.
@@ -18,6 +18,8 @@ pub(super) struct Dropped {
     pub(super) stem: String,
     /// What its recordings call it, where one can be read.
     pub(super) name: Option<AgentName>,
+    /// The file of the suite that asked for it, from the package's folder, where it is known.
+    pub(super) suite: Option<String>,
     /// What it was asked, and its system prompt.
     prompts: Option<[String; 2]>,
 }
@@ -51,6 +53,7 @@ pub(super) fn dropped(
                 Some(Dropped {
                     stem: agent.stem(),
                     name: Some(name),
+                    suite: Some(shown_in(folder.folder, agent.suite().source.path())),
                     prompts: run.map(|run| [run.user_prompt, run.system_prompt]),
                 })
             })
@@ -74,6 +77,7 @@ pub(super) fn dropped(
                     Dropped {
                         stem,
                         name,
+                        suite: None,
                         prompts: run.map(|run| [run.user_prompt, run.system_prompt]),
                     }
                 })
@@ -176,6 +180,7 @@ impl Dropped {
         Some(Self {
             stem: agent.stem.clone(),
             name: Some(AgentName::new(&agent.name, &agent.model)),
+            suite: cases.first().map(|case| case.suite.file.clone()),
             prompts,
         })
     }
@@ -184,7 +189,7 @@ impl Dropped {
 impl Dropped {
     /// Why an agent that the baseline does not have is this one, under another name or with another model; nothing
     /// where it is not.
-    pub(super) fn is_before(&self, agent: &AgentTest<'_>) -> Option<String> {
+    pub(super) fn is_before(&self, agent: &AgentTest<'_>, baseline: &Side) -> Option<String> {
         let said = agent.agent();
         let name = said.name.value.as_str();
         let known = self.name.as_ref();
@@ -215,8 +220,9 @@ impl Dropped {
         }
         let before = known.map_or(self.stem.as_str(), |known| &known.agent);
         Some(format!(
-            "the baseline has this prompt under the name `{}`{model}; if both are the same agent, record the baseline under the new name",
-            escape_line(before).replace('`', "ʼ")
+            "the baseline has this prompt under the name `{}`{model}; if both are the same agent, {}",
+            escape_line(before).replace('`', "ʼ"),
+            baseline.when_renamed()
         ))
     }
 }

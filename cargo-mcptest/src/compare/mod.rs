@@ -198,8 +198,8 @@ pub(crate) struct Compared {
     added: Vec<(String, String)>,
     /// What was looked for on a side that has nothing of what the other has.
     empty_side: Option<String>,
-    /// Agents that neither side has a recording of, in words.
-    unrecorded: Option<String>,
+    /// The file of the suite that asked for each agent that no suite asks for now, by their stems, where it is known.
+    dropped_suites: BTreeMap<String, Option<String>>,
     /// How agents are recorded, by their stems.
     recorded: BTreeMap<String, Recorded>,
     /// Which runs would decide where nothing can be told.
@@ -249,7 +249,7 @@ impl Compared {
         let pairs = Pairs::new(opened, sides.each_ref(), options.cost, how)?;
         let options = options.with_agent_margins(pairs.margins());
         let recorded = pairs.recorded();
-        let unrecorded = pairs.unrecorded();
+        let dropped_suites = pairs.dropped_suites();
         let asked = how.outcome.as_ref();
         let samples = pairs.samples(asked.map(OutcomeAsked::source), &redactor()?);
         let comparison = compare(&samples.agents, &options);
@@ -270,7 +270,7 @@ impl Compared {
             recorded,
             added: added.collect(),
             empty_side,
-            unrecorded,
+            dropped_suites,
             comparison,
             sides,
             outcome: samples.outcome,
@@ -319,8 +319,9 @@ impl Compared {
                 ));
             }
         }
-        let empty = self.unrecorded.iter().chain(&self.empty_side);
-        text.extend(empty.map(|line| wrapped(line, 2) + "\n"));
+        let notes = self.empty_side.clone().into_iter();
+        let notes = notes.chain(allow_gone(&self.comparison));
+        text.extend(notes.map(|line| wrapped(&line, 2) + "\n"));
         text
     }
 
@@ -329,13 +330,50 @@ impl Compared {
         joined(&self.markdown_of(|_| true), GITHUB, CUT)
     }
 
-    /// The agents of a suite, by its file, for a pull request, in pieces. What was dropped belongs to no suite,
-    /// and is told where `has_dropped` says so.
-    pub(crate) fn markdown_of_suite(&self, suite: &str, has_dropped: bool) -> Vec<MarkdownBlock> {
-        self.markdown_of(|agent| match self.recorded.get(agent) {
+    /// The agents of a suite, by its file, for a pull request, in pieces. `suites`: the files of all suites. What no
+    /// suite asks for any more stands with the suite that asked for it; where that is gone too or not known, it is told
+    /// with the first suite, and is none of its agents.
+    pub(crate) fn markdown_of_suite(&self, suite: &str, suites: &[&str]) -> Vec<MarkdownBlock> {
+        let of_dropped = |agent: &str| match self.dropped_suites.get(agent).map(Option::as_deref) {
+            Some(Some(file)) => suites.contains(&file).then_some(file),
+            // Where there is one suite, it is this one.
+            Some(None) if suites.len() == 1 => Some(suite),
+            _ => None,
+        };
+        let mut blocks = self.markdown_of(|agent| match self.recorded.get(agent) {
             Some(recorded) => recorded.suite == suite,
-            None => has_dropped,
-        })
+            None => of_dropped(agent) == Some(suite),
+        });
+        if suites.first() == Some(&suite) {
+            let homeless = |agent: &&String| of_dropped(agent).is_none();
+            let agents: Vec<&String> = self.comparison.dropped.iter().filter(homeless).collect();
+            let told = self.without_suite(&agents).into_iter();
+            let told = told.map(|line| escape_markdown_but_code(&line));
+            blocks.extend(told.map(|line| MarkdownBlock::whole(format!("\n{line}\n"))));
+        }
+        blocks
+    }
+
+    /// That agents are gone with the suites that asked for them, a line for each suite.
+    fn without_suite(&self, agents: &[&String]) -> Vec<String> {
+        let names = AgentNames::of(&self.comparison);
+        let mut suites: BTreeMap<Option<&String>, Vec<String>> = BTreeMap::new();
+        for agent in agents {
+            let suite = self.dropped_suites.get(*agent).and_then(Option::as_ref);
+            suites.entry(suite).or_default().push(names.quoted(agent));
+        }
+        let told = suites.into_iter().map(|(suite, agents)| {
+            let agents = agents.join(", ");
+            match suite {
+                Some(file) => format!("gone with the suite {}: {agents}", remedy::quoted(file)),
+                None => format!("gone, and of no suite that is known: {agents}"),
+            }
+        });
+        let mut told: Vec<String> = told.collect();
+        if !told.is_empty() {
+            told.extend(allow_gone(&self.comparison));
+        }
+        told
     }
 
     fn markdown_of(&self, keep: impl Fn(&str) -> bool) -> Vec<MarkdownBlock> {
@@ -350,8 +388,8 @@ impl Compared {
         let added = self.added.iter().filter(|(agent, _)| keep(agent));
         let added = added.map(|(_, said)| said.clone());
         let notes = added
-            .chain(self.unrecorded.clone())
-            .chain(self.empty_side.clone());
+            .chain(self.empty_side.clone())
+            .chain(allow_gone(&part));
         blocks.extend(notes.map(|line| paragraph(escape_markdown_but_code(&line))));
         let [baseline, candidate, outcomes] = self.said().map(|said| escape_markdown(&said));
         blocks.push(paragraph(format!(
@@ -362,7 +400,8 @@ impl Compared {
 
     /// What stands below the table of a page.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let empty = self.unrecorded.iter().chain(&self.empty_side).cloned();
+        let empty = self.empty_side.clone().into_iter();
+        let empty = empty.chain(allow_gone(&self.comparison));
         let more_runs = self.more_runs.iter().map(ToString::to_string);
         let own = empty
             .chain(self.added.iter().map(|(_, said)| said.clone()))
@@ -384,6 +423,15 @@ impl Compared {
         value["exit_status"] = self.comparison.exit_status().into();
         value
     }
+}
+
+/// How agents are removed on purpose, where some of the baseline are gone and nobody said that it is.
+fn allow_gone(comparison: &Comparison) -> Option<String> {
+    let asks = !comparison.dropped.is_empty() && !comparison.options.allow_gone;
+    asks.then(|| {
+        "no suite asks for some agents of the baseline; if this is on purpose, say `--allow-gone`"
+            .to_owned()
+    })
 }
 
 /// What was looked for on a side that has none of what the other has, and where it may be.

@@ -1,11 +1,10 @@
 //! Which runs of an agent are compared with which.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use mcptest::judge::{AgentTest, SideRuns};
 use mcptest::trace::Run;
-use mcptest_suite::{quoted_list, shown_path};
+use mcptest_suite::quoted_list;
 use mcptest_trace::evidence::compare::{AgentName, AgentSamples, CostKind, Sides};
 use mcptest_trace::record::redact::Redactor;
 
@@ -13,7 +12,7 @@ use super::across::PackageLayout;
 use super::dropped::{Dropped, SameAgents, dropped, same_agents};
 use super::how::How;
 use super::remedy::Recorded;
-use super::side::{Side, SidePlace};
+use super::side::{Side, SidePlace, shown_in};
 use crate::failure::Failure;
 use crate::judging::{Opened, in_parallel};
 use crate::outcome::{OutcomeAsked, OutcomeSource, ScoreOutcome};
@@ -42,6 +41,8 @@ struct Pair {
     recorded: Recorded,
     /// What of the baseline it was before, where the baseline has no run of it.
     was: Vec<String>,
+    /// Why it has no recording now, where it has some of another model.
+    gone_because: Option<String>,
 }
 
 /// What is compared, and what there is to say of it.
@@ -108,7 +109,12 @@ impl Pairs {
             };
             let ([baseline, candidate], problems) = reading.sides(agent)?;
             let was = dropped.iter().filter(|_| baseline.is_empty());
-            let was = was.filter_map(|dropped| dropped.is_before(agent)).collect();
+            let was = was.filter_map(|dropped| dropped.is_before(agent, reading.sides[0]));
+            let was = was.collect();
+            let gone_because = match candidate.is_empty() {
+                true => of_another_model(agent, &places[1]),
+                false => None,
+            };
             let refused = agent.runs().err().filter(|_| agent.asks().is_empty());
             let refused =
                 refused.map(|why| format!("its recordings cannot be judged: {}", first_line(&why)));
@@ -117,6 +123,7 @@ impl Pairs {
                 stem,
                 name: name.with_suite(agent.suite_name()),
                 was,
+                gone_because,
                 refused,
                 recorded: Recorded {
                     suite: shown_in(&opened.package.folder, agent.suite().source.path()),
@@ -137,7 +144,7 @@ impl Pairs {
             let mut agents = agents.iter().zip(&pairs);
             agents.any(|(agent, pair)| {
                 let is_told = !how.allow_gone || pair.candidate.is_empty();
-                is_told && !pair.was.is_empty() && it.is_before(agent).is_some()
+                is_told && !pair.was.is_empty() && it.is_before(agent, reading.sides[0]).is_some()
             })
         };
         let (_, dropped) = dropped.into_iter().partition(renamed);
@@ -147,21 +154,12 @@ impl Pairs {
         })
     }
 
-    /// The agents that neither side has a recording of, in words.
-    pub(super) fn unrecorded(&self) -> Option<String> {
-        let agents = self.agents.iter();
-        let none = agents.filter(|pair| {
-            let sides = [&pair.baseline, &pair.candidate];
-            let none = sides.into_iter().all(SideRuns::is_empty);
-            none && pair.unreadable.is_empty() && pair.was.is_empty()
-        });
-        let names: Vec<&str> = none.map(|pair| pair.name.agent.as_str()).collect();
-        let shown = quoted_list(names.iter().take(NAMED).copied());
-        let more = match names.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        (!names.is_empty()).then(|| format!("without a recording on either side: {shown}{more}"))
+    /// The file of the suite that asked for each agent that no suite asks for now, by their stems, where it is known.
+    pub(super) fn dropped_suites(&self) -> BTreeMap<String, Option<String>> {
+        let dropped = self.dropped.iter();
+        dropped
+            .map(|it| (it.stem.clone(), it.suite.clone()))
+            .collect()
     }
 
     /// The margins of agents that have one of their own (`regression: { margin: … }`).
@@ -207,9 +205,9 @@ impl Pairs {
         });
         let agents = self.agents.into_iter();
         let mut added = Vec::new();
-        let compared = agents.filter_map(|pair| {
+        let compared = agents.map(|pair| {
             let (outcome, all) = (of_pair(&pair), pair.candidate.len());
-            let mut samples = pair.samples(outcome)?;
+            let mut samples = pair.samples(outcome);
             if asked == Some(OutcomeSource::Gates) {
                 // Whoever asks the gates misses no recorded outcome.
                 forget_outcomes(&mut samples.sides);
@@ -221,7 +219,7 @@ impl Pairs {
                 let agent = samples.agent.clone();
                 added.push(Added { agent, all, new });
             }
-            Some(samples)
+            samples
         });
         let agents = compared.chain(dropped);
         let agents = agents.map(|mut samples| {
@@ -245,18 +243,21 @@ impl Pairs {
 }
 
 impl Pair {
-    fn samples(self, outcome: OutcomeSource) -> Option<AgentSamples> {
+    fn samples(self, outcome: OutcomeSource) -> AgentSamples {
         if !self.unreadable.is_empty() {
             let differences = self.unreadable;
             let samples = AgentSamples::new(self.stem, Sides::NotComparable { differences });
-            return Some(samples.with_name(self.name));
+            return samples.with_name(self.name);
         }
-        if self.candidate.is_empty() && !self.was.is_empty() {
-            // It was there under another name or with another model, and nobody recorded it anew.
-            return Some(AgentSamples::new(self.stem, Sides::Gone).with_name(self.name));
+        if self.candidate.is_empty() && !(self.baseline.is_empty() && self.was.is_empty()) {
+            // It was there, perhaps under another name or with another model, and nobody recorded it anew.
+            let gone = AgentSamples::new(self.stem, Sides::Gone);
+            return gone
+                .with_name(self.name)
+                .with_gone_because(self.gone_because);
         }
         if self.baseline.is_empty() && self.candidate.is_empty() {
-            return None;
+            return AgentSamples::new(self.stem, Sides::Unrecorded).with_name(self.name);
         }
         let (sides, refused) = match outcome {
             OutcomeSource::Recorded => ([self.baseline, self.candidate], None),
@@ -282,7 +283,7 @@ impl Pair {
             },
             (sides, _) => sides,
         };
-        Some(samples)
+        samples
     }
 }
 
@@ -337,7 +338,8 @@ impl Reading<'_> {
         agent: &AgentTest<'_>,
         side: (&Side, &SidePlace<'_>, &str),
     ) -> Result<SideRuns, RunsProblem> {
-        runs(agent, side, self.cost, self.how.across_models, self.score())
+        let is_baseline = std::ptr::eq(side.0, self.sides[0]);
+        runs(agent, side, is_baseline, self)
     }
 
     fn score(&self) -> Option<&ScoreOutcome> {
@@ -356,7 +358,7 @@ impl Reading<'_> {
             return Ok(SideRuns::none());
         };
         let read = before.runs_in(folder.folder);
-        let read = read.map_err(|why| unreadable(self.sides[0], &why))?;
+        let read = read.map_err(|why| unreadable(self.sides[0], true, &why))?;
         let read = scored(read.unwrap_or_default(), self.score());
         Ok(SideRuns::recorded(agent, &read, folder.folder, self.cost))
     }
@@ -377,18 +379,13 @@ impl From<Failure> for RunsProblem {
 }
 
 /// Why recordings cannot be read, and what to do.
-fn unreadable(side: &Side, why: &str) -> RunsProblem {
+fn unreadable(side: &Side, is_baseline: bool, why: &str) -> RunsProblem {
     let mut lines = vec![format!("its recordings cannot be read: {side}")];
     let told = why.lines().filter(|line| !line.trim().is_empty());
     lines.extend(told.take(UNREADABLE_LINES).map(str::to_owned));
-    lines.push(
-        "record these runs again, or remove the files that are no recordings of it".to_owned(),
-    );
+    lines.push(side.when_unreadable(is_baseline).to_owned());
     RunsProblem::Recordings(lines)
 }
-
-/// So many agents are named in a line.
-const NAMED: usize = 4;
 
 /// So many lines are told of why the recordings of an agent cannot be read.
 const UNREADABLE_LINES: usize = 8;
@@ -397,10 +394,11 @@ const UNREADABLE_LINES: usize = 8;
 fn runs(
     agent: &AgentTest<'_>,
     (side, place, case): (&Side, &SidePlace<'_>, &str),
-    cost: CostKind,
-    across_models: bool,
-    score: Option<&ScoreOutcome>,
+    is_baseline: bool,
+    reading: &Reading<'_>,
 ) -> Result<SideRuns, RunsProblem> {
+    let (cost, across_models) = (reading.cost, reading.how.across_models);
+    let score = reading.score();
     let runs = match place {
         SidePlace::Results(_) if score.is_some() => {
             let no_scores =
@@ -427,7 +425,7 @@ fn runs(
             } else {
                 agent
                     .runs_in(folder.folder)
-                    .map_err(|why| unreadable(side, &why))?
+                    .map_err(|why| unreadable(side, is_baseline, &why))?
             };
             let runs = scored(runs.unwrap_or_default(), score);
             SideRuns::recorded(agent, &runs, folder.folder, cost)
@@ -440,6 +438,18 @@ fn runs(
     })
 }
 
+/// Why an agent has no recording on a side: there are some of it, of another model than its suite asks for.
+fn of_another_model(agent: &AgentTest<'_>, place: &SidePlace<'_>) -> Option<String> {
+    let SidePlace::Recordings(folder) = place else {
+        return None;
+    };
+    let models = folder.other_models(agent);
+    let models = quoted_list(models.iter().map(String::as_str));
+    let asked = quoted_list([agent.model()]);
+    (!models.is_empty())
+        .then(|| format!("it is recorded with {models}, and the suite asks for {asked}"))
+}
+
 /// Runs whose outcome a score says, where one is asked.
 fn scored(mut runs: Vec<Run>, score: Option<&ScoreOutcome>) -> Vec<Run> {
     for run in runs.iter_mut().filter(|_| score.is_some()) {
@@ -448,11 +458,6 @@ fn scored(mut runs: Vec<Run>, score: Option<&ScoreOutcome>) -> Vec<Run> {
         run.outcome = Some(outcome);
     }
     runs
-}
-
-/// A file of the package, as it is shown.
-fn shown_in(folder: &Path, file: &Path) -> String {
-    shown_path(file.strip_prefix(folder).unwrap_or(file))
 }
 
 fn first_line(text: &str) -> &str {

@@ -121,6 +121,6 @@ impl fmt::Display for MoreRuns {
 }
 
 /// A name from outside, as code.
-fn quoted(name: &str) -> String {
+pub(super) fn quoted(name: &str) -> String {
     format!("`{}`", escape_line(name).replace('`', "ʼ"))
 }

@@ -138,6 +138,34 @@ impl Side {
         }
     }
 
+    /// What to do where recordings of it cannot be read.
+    pub(super) const fn when_unreadable(&self, is_baseline: bool) -> &'static str {
+        match self {
+            Self::Revision { .. } if is_baseline => {
+                "what a commit has cannot be changed: name a revision as the baseline in which these recordings can be read, or correct them first, and compare with the commit that has them"
+            }
+            Self::Folder { .. } if is_baseline => {
+                "take these files of the baseline back out of your version control, or record the baseline again"
+            }
+            _ => "record these runs again, or remove the files that are no recordings of it",
+        }
+    }
+
+    /// What to do where an agent of it has another name now.
+    pub(super) const fn when_renamed(&self) -> &'static str {
+        match self {
+            Self::Revision { .. } => {
+                "keep the old name until its runs are compared, or say `--allow-gone`: then it counts as gone and new, and is not compared"
+            }
+            Self::Results { .. } => {
+                "save the results of the baseline again under the new name, or say `--allow-gone`: then it counts as gone and new"
+            }
+            Self::Here(_) | Self::Folder { .. } => {
+                "give its recordings in the baseline the new name, or say `--allow-gone`: then it counts as gone and new"
+            }
+        }
+    }
+
     /// Where its runs are, beside the other side and the package.
     pub(super) fn place<'a>(
         &'a self,
@@ -204,6 +232,11 @@ impl fmt::Display for Side {
             }
         }
     }
+}
+
+/// A file of a package, as it is shown.
+pub(super) fn shown_in(folder: &Path, file: &Path) -> String {
+    shown_path(file.strip_prefix(folder).unwrap_or(file))
 }
 
 /// Whether a folder holds results of cases: any of its JSON files is one, whatever the others are. Recordings are

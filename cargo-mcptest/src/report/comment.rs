@@ -40,11 +40,12 @@ pub(super) fn comments(verdicts: &PackageVerdicts, compared: &Compared) -> Vec<C
             (name, shown_path(file))
         })
         .collect();
+    let files: Vec<&str> = suites.values().map(String::as_str).collect();
     let comment = |(place, (name, file)): (usize, (&&str, &String))| {
         let shown = shown_path(&below.join(file));
         let cases = verdicts.cases.iter();
         let cases: Vec<&CaseResult> = cases.filter(|case| case.suite.file == *file).collect();
-        let mut blocks = compared.markdown_of_suite(file, place == 0);
+        let mut blocks = compared.markdown_of_suite(file, &files);
         blocks.splice(0..1, headline(&shown, &blocks, &cases));
         blocks.extend(of_cases(&cases));
         if place == 0 {

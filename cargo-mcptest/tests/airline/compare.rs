@@ -64,7 +64,7 @@ pub(crate) fn the_text_fits_a_terminal() {
     assert!(said.stdout.lines().count() <= 30, "{said}");
     let text = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
-        "None of 30 agents is shown to be worse, 5 no longer pass in any run, but the runs are too few to show a loss (`Airline task 01`: 1 of 2 → 0 of 2, `Airline task 05`: 1 of 2 → 0 of 2, `Airline task 06`: 1 of 2 → 0 of 2, 2 more), 12 have too few runs to show a loss: about 4 to 21 more runs each would do, 17 had nothing to lose",
+        "None of 30 agents is shown to be worse, 5 no longer pass in any run, but the runs are too few to show a loss (`Airline task 01`: 1 of 2 → 0 of 2, `Airline task 05`: 1 of 2 → 0 of 2, `Airline task 06`: 1 of 2 → 0 of 2, 2 more): about 21 more runs each would do, 7 have too few runs to show a loss: about 4 to 21 more runs each would do, 17 had nothing to lose",
         "25 agents without a finding (`--all` shows them): 17 nothing to lose, 8 too few runs",
         "6 runs on each side would show a fall to no passed run; `runs: 6` in suites/airline.yml and `cargo mcptest record airline::` record 4 more",
     ] {

@@ -77,7 +77,7 @@ pub(super) fn of_agent(suite: &LoadedSuite, subject: Subject, context: &Context)
             let reason = format!("not comparable with the baseline: {first}; see `{whole}`");
             return Came::Elsewhere(reason).into();
         }
-        Sides::New | Sides::Gone | Sides::Dropped => {
+        Sides::New | Sides::Gone | Sides::Dropped | Sides::Unrecorded => {
             return Came::Elsewhere("new: the baseline has no runs of this agent".to_owned())
                 .into();
         }
@@ -99,32 +99,10 @@ pub(super) fn of_agent(suite: &LoadedSuite, subject: Subject, context: &Context)
     if comparison.cannot_be_told_yet() && options.fail_on.contains(&Metric::Outcomes) {
         return Came::Elsewhere(format!("{verdict}; see `{whole}`")).into();
     }
-    if !could_tell(&comparison, &options) {
+    if !comparison.could_tell(&options) {
         return Came::Elsewhere(format!("cannot tell: {verdict}; see `{whole}`")).into();
     }
     holds(&verdict)
-}
-
-/// Whether a metric that may fail could have been a finding, with runs as bad as can be. Where outcomes
-/// may fail they must be known: that a run costs the same says nothing of whether it passes.
-fn could_tell(comparison: &AgentComparison, options: &CompareOptions) -> bool {
-    if options.fail_on.contains(&Metric::Outcomes) {
-        let found = comparison.finding(Metric::Outcomes);
-        return found.is_some_and(|found| found != MetricFinding::TooFewRuns);
-    }
-    options.fail_on.iter().any(|metric| match metric {
-        Metric::Outcomes => false,
-        Metric::Cost => {
-            let cost = comparison.cost.as_ref();
-            cost.is_some_and(|cost| cost.smallest_p <= cost.share)
-        }
-        Metric::Behaviour => {
-            let behaviour = comparison.behaviour.as_ref();
-            let share = behaviour.and_then(|behaviour| behaviour.share);
-            behaviour
-                .is_some_and(|found| share.is_some_and(|share| found.tools.smallest_p <= share))
-        }
-    })
 }
 
 /// Whether an agent takes part.

@@ -172,7 +172,7 @@ fn gone(comparison: &Comparison) -> Option<String> {
     if have.is_none() && dropped > 0 {
         let is = if dropped == 1 { "is" } else { "are" };
         return Some(format!(
-            "{} of the baseline {is} gone: no suite asks for {}; if this is on purpose, say `--allow-gone`",
+            "{} of the baseline {is} gone: no suite asks for {}",
             counted(dropped, "agent"),
             if dropped == 1 { "it" } else { "them" }
         ));

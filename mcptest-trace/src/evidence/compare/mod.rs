@@ -185,6 +185,11 @@ pub struct Comparison {
     pub gone: Vec<String>,
     /// Agents only in the baseline that are not asked for any more.
     pub dropped: Vec<String>,
+    /// Why agents are gone, by their stems, where more is known than that there is no recording.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub gone_because: BTreeMap<String, String>,
+    /// Agents that are asked for, and that neither side has a recording of.
+    pub unrecorded: Vec<String>,
     /// Agents that were asked something else or recorded with another model, and those whose recordings cannot be
     /// read.
     pub not_comparable: Vec<NotComparable>,
@@ -246,7 +251,14 @@ impl<'a> ComparedAgent<'a> {
 pub fn compare(samples: &[AgentSamples], options: &CompareOptions) -> Comparison {
     let mut samples: Vec<&AgentSamples> = samples.iter().collect();
     samples.sort_by(|left, right| left.agent.cmp(&right.agent));
-    let [mut unchanged, mut new, mut gone, mut dropped] = [const { Vec::new() }; 4];
+    let [
+        mut unchanged,
+        mut new,
+        mut gone,
+        mut dropped,
+        mut unrecorded,
+    ] = [const { Vec::new() }; 5];
+    let mut gone_because = BTreeMap::new();
     let (mut agents, mut not_comparable, mut chosen) = (Vec::new(), Vec::new(), Vec::new());
     let (mut names, mut changes) = (BTreeMap::new(), BTreeMap::new());
     for sample in samples {
@@ -267,8 +279,12 @@ pub fn compare(samples: &[AgentSamples], options: &CompareOptions) -> Comparison
             } => agents.push(ComparedAgent::new(name, baseline, candidate, options.cost)),
             Sides::Unchanged => unchanged.push(name.clone()),
             Sides::New => new.push(name.clone()),
-            Sides::Gone => gone.push(name.clone()),
+            Sides::Gone => {
+                gone.push(name.clone());
+                gone_because.extend(sample.gone_because.clone().map(|why| (name.clone(), why)));
+            }
             Sides::Dropped => dropped.push(name.clone()),
+            Sides::Unrecorded => unrecorded.push(name.clone()),
             Sides::NotComparable { differences } => not_comparable.push(NotComparable {
                 agent: name.clone(),
                 differences: differences.clone(),
@@ -286,6 +302,8 @@ pub fn compare(samples: &[AgentSamples], options: &CompareOptions) -> Comparison
         new,
         gone,
         dropped,
+        gone_because,
+        unrecorded,
         not_comparable,
         changes,
         chosen,

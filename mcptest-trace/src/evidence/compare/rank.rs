@@ -92,6 +92,26 @@ impl AgentComparison {
         self.has_fallen() && !self.cannot_be_told_yet() && self.outcomes.as_ref().is_some_and(none)
     }
 
+    /// Whether a metric that may fail could have been a finding, with runs as bad as can be. Where outcomes may fail
+    /// they must be known: that a run costs the same says nothing of whether it passes.
+    #[must_use]
+    pub fn could_tell(&self, options: &CompareOptions) -> bool {
+        if options.fail_on.contains(&Metric::Outcomes) {
+            let found = self.finding(Metric::Outcomes);
+            return found.is_some_and(|found| found != MetricFinding::TooFewRuns);
+        }
+        options.fail_on.iter().any(|metric| match metric {
+            Metric::Outcomes => false,
+            Metric::Cost => self.cost.is_some_and(|cost| cost.smallest_p <= cost.share),
+            Metric::Behaviour => {
+                let behaviour = self.behaviour.as_ref();
+                let share = behaviour.and_then(|behaviour| behaviour.share);
+                behaviour
+                    .is_some_and(|found| share.is_some_and(|share| found.tools.smallest_p <= share))
+            }
+        })
+    }
+
     /// How many more runs would decide, where there are too few; nothing where more runs pass than before.
     #[must_use]
     pub fn undecided(&self) -> Option<Undecided> {
@@ -151,11 +171,27 @@ impl Comparison {
         agents.filter_map(AgentComparison::undecided).collect()
     }
 
-    /// The stems of all agents that either side has.
+    /// Whether an agent may have got worse although nothing was found: its runs could not have shown it, or say less
+    /// than those of the baseline.
+    pub(super) fn is_unclear(&self, agent: &AgentComparison) -> bool {
+        let fail_on = &self.options.fail_on;
+        let lost_outcomes = fail_on.contains(&Metric::Outcomes) && agent.has_lost_outcomes();
+        let lost_costs = fail_on.contains(&Metric::Cost) && agent.has_lost_costs();
+        let chosen = self.chosen.iter().any(|it| it.agent == agent.agent);
+        lost_outcomes || lost_costs || chosen || !agent.could_tell(&self.options)
+    }
+
+    /// The stems of all agents.
     pub(super) fn stems(&self) -> impl Iterator<Item = &str> {
         let compared = self.agents.iter().map(|agent| &agent.agent);
         let others = self.not_comparable.iter().map(|agent| &agent.agent);
-        let lists = [&self.unchanged, &self.new, &self.gone, &self.dropped];
+        let lists = [
+            &self.unchanged,
+            &self.new,
+            &self.gone,
+            &self.dropped,
+            &self.unrecorded,
+        ];
         compared
             .chain(others)
             .chain(lists.into_iter().flatten())
@@ -171,12 +207,14 @@ impl Comparison {
         part.agents.retain(|agent| keep(&agent.agent));
         part.not_comparable.retain(|agent| keep(&agent.agent));
         part.changes.retain(|agent, _| keep(agent));
+        part.gone_because.retain(|agent, _| keep(agent));
         part.chosen.retain(|agent| keep(&agent.agent));
         for list in [
             &mut part.unchanged,
             &mut part.new,
             &mut part.gone,
             &mut part.dropped,
+            &mut part.unrecorded,
         ] {
             list.retain(|agent| keep(agent));
         }

@@ -347,6 +347,8 @@ pub struct AgentSamples {
     /// How many runs of the baseline are gone, where others of it are left among the candidate: somebody
     /// chose, and a choice of runs is no sample.
     pub lost: Option<RunsOfSide>,
+    /// Why it is gone, where more is known than that there is no recording of it.
+    pub gone_because: Option<String>,
 }
 
 impl AgentSamples {
@@ -358,6 +360,7 @@ impl AgentSamples {
             sides,
             changes: Vec::new(),
             lost: None,
+            gone_because: None,
         }
     }
 }
@@ -367,6 +370,7 @@ setters! {
         with_name(name: AgentName) => Some(name);
         with_changes(changes: Vec<AgentChange>);
         with_lost(lost: Option<RunsOfSide>);
+        with_gone_because(gone_because: Option<String>);
     }
 }
 
@@ -390,6 +394,8 @@ pub enum Sides {
     Gone,
     /// Only in the baseline, and not asked for any more.
     Dropped,
+    /// On neither side, though it is asked for.
+    Unrecorded,
     /// Asked something else, recorded with another model, or with recordings that cannot be read: never judged.
     NotComparable {
         /// Why, one line each.

@@ -1,6 +1,7 @@
 //! Comparisons: what must never be a silent pass, and what never changes a number.
 
 mod example;
+mod first_line;
 mod gaps;
 mod names;
 mod shown;
@@ -279,8 +280,7 @@ fn agents_on_one_side_and_of_other_prompts_are_listed_and_never_judged() {
          are the same on both sides.\n\n\
          unchanged: `x`\nnew, not compared: `z`\ngone, because no suite asks for it any more: `y`\n\
          not comparable: `w\\u{1b}[31m`\n  model: gpt-4o → gpt-5\n\
-         cannot tell: 1 agent of the baseline is gone: no suite asks for it; if this is on purpose, say\n\
-         `--allow-gone`. Exit status 3.\n"
+         cannot tell: 1 agent of the baseline is gone: no suite asks for it. Exit status 3.\n"
     );
 }
 

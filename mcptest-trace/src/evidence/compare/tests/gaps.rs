@@ -177,8 +177,8 @@ fn an_agent_that_fell_to_none_is_shown_however_few_its_runs() {
     let text = flat(&text);
     assert!(
         text.starts_with(
-            "None of 6 agents is shown to be worse, 1 no longer passes in any run, but the runs are too few to show a loss (`fell`: 2 of 2 → 0 of 2), \
-             3 have too few runs to show a loss: 2 more runs each would do."
+            "None of 6 agents is shown to be worse, 1 no longer passes in any run, but the runs are too few to show a loss (`fell`: 2 of 2 → 0 of 2): 2 more runs would do, \
+             2 have too few runs to show a loss: 2 more runs each would do."
         ),
         "{text}"
     );

@@ -1,6 +1,7 @@
 //! What a comparison comes to in one sentence, in words that ask for no knowledge of tests.
 
 use super::names::AgentNames;
+use crate::evidence::compare::decision::decide;
 use crate::evidence::compare::rank::more_runs;
 use crate::evidence::compare::{
     AgentComparison, Comparison, CostKind, Decision, Metric, MetricFinding, OutcomesCompared,
@@ -61,6 +62,8 @@ impl Comparison {
         let mut sentence = parts.join(", ");
         if self.fails_elsewhere() {
             sentence.push_str("; the failures are in other suites");
+        } else if self.is_unknown_elsewhere() {
+            sentence.push_str("; what cannot be told is of other suites");
         }
         let mut signs = sentence.chars();
         let first = signs.next().map(|sign| sign.to_ascii_uppercase());
@@ -109,11 +112,17 @@ impl Comparison {
             };
         }
         let cannot_tell = matches!(self.decision, Decision::CannotTell { allowed: false, .. });
-        let long = match (of, cannot_tell && self.left_out == 0) {
-            (1, true) => "it is not clear whether the agent got worse".to_owned(),
-            (_, true) => format!("it is not clear whether {all} got worse"),
-            (1, false) => "the compared agent is not shown to be worse".to_owned(),
-            (_, false) => format!("none of {all} is shown to be worse"),
+        let unclear = match cannot_tell && self.left_out == 0 {
+            true => self.whose(|agent| self.is_unclear(agent)).len(),
+            // What nothing could be told of is of other suites, or was allowed.
+            false => 0,
+        };
+        let long = match (of, unclear) {
+            (1, 0) => "the compared agent is not shown to be worse".to_owned(),
+            (_, 0) => format!("none of {all} is shown to be worse"),
+            (1, _) => "it is not clear whether the agent got worse".to_owned(),
+            (_, some) if some == of => format!("it is not clear whether {all} got worse"),
+            (_, some) => format!("it is not clear whether {some} of {all} got worse"),
         };
         FindingSaid { long, short: None }
     }
@@ -191,9 +200,11 @@ impl Comparison {
             1 => "1 no longer passes".to_owned(),
             many => format!("{many} no longer pass"),
         };
-        (!fallen.is_empty()).then(|| {
-            format!("{passes} in any run, but the runs are too few to show a loss ({whose})")
-        })
+        let undecided = fallen.iter().filter_map(|agent| agent.undecided());
+        let more = more_runs(&undecided.collect::<Vec<_>>())?;
+        Some(format!(
+            "{passes} in any run, but the runs are too few to show a loss ({whose}): {more} would do"
+        ))
     }
 
     /// How many agents pass less often than before in too few runs to say whether it is chance; which these are, and how
@@ -207,9 +218,12 @@ impl Comparison {
         Some((fell.len(), format!("({whose}): {more} would decide")))
     }
 
-    /// That the runs are too few to show even a fall to no pass, and how many more would do.
+    /// That the runs of others are too few to show even a fall to no pass, and how many more would do.
     fn too_few(&self) -> Option<String> {
-        let mut undecided = self.undecided();
+        // Who fell to no pass is named before, and counted there.
+        let others = self.whose(|agent| !agent.has_fallen_to_none());
+        let undecided = others.iter().filter_map(|agent| agent.undecided());
+        let mut undecided: Vec<_> = undecided.collect();
         undecided.retain(|agent| !agent.fell);
         let more = more_runs(&undecided)?;
         let have = have(undecided.len());
@@ -262,9 +276,18 @@ impl Comparison {
         self.left_out > 0 && self.decision == Decision::Regressed && !own && !together
     }
 
+    /// Whether what nothing can be told of is of agents that are left out here.
+    fn is_unknown_elsewhere(&self) -> bool {
+        let unknown =
+            |decision: &Decision| matches!(decision, Decision::CannotTell { allowed: false, .. });
+        let is_empty = self.stems().next().is_none();
+        self.left_out > 0 && unknown(&self.decision) && (is_empty || !unknown(&decide(self)))
+    }
+
     /// Whether the baseline has none of its agents.
     fn has_only_new(&self) -> bool {
         let lists = [&self.unchanged, &self.gone, &self.dropped];
+        // Who has no recording at all is no agent of the baseline either.
         let others = self.not_comparable.len() + lists.map(Vec::len).iter().sum::<usize>();
         let no_baseline =
             matches!(self.decision, Decision::CannotTell { .. }) && self.left_out == 0;
@@ -278,6 +301,7 @@ impl Comparison {
             (gone.len(), format!("gone{}", named_stems(names, &gone))),
             (self.new.len(), "new".to_owned()),
         ];
+        let unrecorded: Vec<&String> = self.unrecorded.iter().collect();
         let one_side = one_side.into_iter().filter(|(count, _)| *count > 0);
         let one_side: Vec<String> = one_side
             .map(|(count, is)| format!("{count} {is}"))
@@ -302,6 +326,13 @@ impl Comparison {
         parts.extend(some.map(|(count, what)| {
             format!("{count} {} {what}", if count == 1 { "is" } else { "are" })
         }));
+        if !unrecorded.is_empty() {
+            let has = have(unrecorded.len());
+            parts.push(format!(
+                "{has} no recording on either side{}",
+                named_stems(names, &unrecorded)
+            ));
+        }
         parts
     }
 

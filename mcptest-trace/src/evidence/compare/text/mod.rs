@@ -264,11 +264,20 @@ impl Comparison {
             );
             notes.extend(listed(&what, agents));
         }
+        let no_recording = "there is no recording of it now";
+        let mut gone: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for agent in &self.gone {
+            let because = self.gone_because.get(agent).map_or(no_recording, |why| why);
+            gone.entry(because).or_default().push(agent.clone());
+        }
+        notes.extend(listed("unchanged", &self.unchanged));
+        notes.extend(listed("new, not compared", &self.new));
+        for (because, agents) in &gone {
+            notes.extend(listed(&format!("gone, because {because}"), agents));
+        }
         for (what, agents) in [
-            ("unchanged", &self.unchanged),
-            ("new, not compared", &self.new),
-            ("gone, because there is no recording of it now", &self.gone),
             ("gone, because no suite asks for it any more", &self.dropped),
+            ("without a recording on either side", &self.unrecorded),
         ] {
             notes.extend(listed(what, agents));
         }
