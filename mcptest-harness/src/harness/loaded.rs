@@ -1,6 +1,6 @@
 //! A suite that is ready to be judged: loaded, compiled, its runs read once when first needed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -238,6 +238,24 @@ impl LoadedSuite {
     /// The folder of the suite's package.
     pub(crate) fn crate_dir(&self) -> &Path {
         &self.crate_dir
+    }
+
+    /// The folder that the suite was found in.
+    pub(crate) fn root(&self) -> &Path {
+        let path = self.source().path();
+        let above = path.ancestors().nth(self.relative.components().count());
+        above.unwrap_or(&self.crate_dir)
+    }
+
+    /// Where runs of the suite's agents are looked for below another folder, as [`Self::files_in`] does.
+    pub(crate) fn places_in(&self, folder: &Path) -> BTreeSet<PathBuf> {
+        let suite_path = self.source().path();
+        let suite_dir = suite_path.parent().unwrap_or(suite_path);
+        let below = suite_dir.strip_prefix(&self.crate_dir).unwrap_or(suite_dir);
+        let cassettes = folder.join("cassettes");
+        let central = cassettes.join(self.relative.with_extension(""));
+        let beside = folder.join(below).join("cassettes");
+        [folder.to_owned(), cassettes, central, beside].into()
     }
 
     /// The files of an agent's runs below another folder that is laid out as its package, or that holds

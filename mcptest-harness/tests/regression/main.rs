@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod baseline;
+mod only_trusted;
 
 use std::collections::BTreeMap;
 use std::fs;

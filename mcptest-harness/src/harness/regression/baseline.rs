@@ -1,15 +1,18 @@
 //! The runs that are trusted, and which agents have others now.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use mcptest_suite::model::{GateKind, Regression};
-use mcptest_suite::{Diagnostic, Subject, shown_path};
-use mcptest_trace::evidence::compare::{AgentName, AgentSamples, CostKind, Sides};
+use mcptest_suite::{Diagnostic, Subject, escape_line, shown_path};
+use mcptest_trace::evidence::compare::{AgentName, AgentSamples, CostKind, EmptyBaseline, Sides};
 
 use super::compared;
+use super::only_trusted::{
+    OnlyTrusted, asked_elsewhere, case_then, has_recordings, lacks_own_case, only_trusted,
+};
 use super::trusted::{Standing, Trusted, TrustedPlace};
 use crate::harness::agent_test::AgentTest;
 use crate::harness::case_verdict::Context;
@@ -35,11 +38,21 @@ impl<'a> Baseline<'a> {
     ) -> Result<Self, Failure> {
         let find = || -> Result<Arc<Trusted>, Failure> {
             let place = place(suite, context, regression)?;
-            let subjects = suite.subjects();
-            let standing = subjects.map(|it| Ok((it, standing(suite, context, &place, it)?)));
+            let cases = suite.subjects().map(|it| {
+                let own = own_case(suite, context, it);
+                Ok((it, case_then(suite, &place, it, own)?))
+            });
+            let cases: Result<HashMap<Subject, String>, String> = cases.collect();
+            let cases = cases.map_err(|why| damaged(regression, why))?;
+            let of = |it| standing(suite, context, (&place, &cases[&it]), it);
+            let standing = suite.subjects().map(|it| Ok((it, of(it)?)));
             let standing = standing.collect::<Result<_, String>>();
             let standing = standing.map_err(|why| damaged(regression, why))?;
-            Ok(Arc::new(Trusted { place, standing }))
+            Ok(Arc::new(Trusted {
+                place,
+                cases,
+                standing,
+            }))
         };
         // All agents' files are read for it: once.
         let trusted = suite.trusted().get_or_init(find).clone()?;
@@ -68,11 +81,82 @@ impl<'a> Baseline<'a> {
         let agent = AgentTest::of(&self.context.suite, &suite, subject);
         let name = AgentName::new(&agent.agent().name.value, agent.model());
         let samples = match self.trusted.standing[&subject] {
-            Standing::New => AgentSamples::new(stem, Sides::New),
+            Standing::New => self.new_agent(subject, stem)?,
             Standing::Unchanged => AgentSamples::new(stem, Sides::Unchanged),
             Standing::Changed => self.both_sides(subject, &agent)?,
         };
         Ok(samples.with_name(name))
+    }
+
+    /// An agent of which the baseline has no run, unless it has some with another model: then it is no new one.
+    fn new_agent(&self, subject: Subject, stem: String) -> Result<AgentSamples, String> {
+        let agent = self.suite.agent(subject);
+        let case = &self.trusted.cases[&subject];
+        if lacks_own_case(&self.trusted.place, case)? {
+            let differences = vec![format!("the result of `{case}` is missing in the baseline")];
+            return Ok(AgentSamples::new(
+                stem,
+                Sides::NotComparable { differences },
+            ));
+        }
+        let trusted = self.only_trusted()?.into_iter();
+        let models = trusted.filter(|it| it.is_called(agent));
+        let models = models.map(|it| escape_line(it.model()).into_owned());
+        let models: BTreeSet<String> = models.collect();
+        if models.is_empty() {
+            return Ok(AgentSamples::new(stem, Sides::New));
+        }
+        if self.suite.recorded_files(subject).is_empty() {
+            return Ok(AgentSamples::new(stem, Sides::Gone));
+        }
+        let models = models.into_iter().collect::<Vec<_>>().join(", ");
+        let now = escape_line(&agent.models[subject.model].value.id);
+        let differences = vec![format!("recorded with another model: {models} → {now}")];
+        let sides = Sides::NotComparable { differences };
+        Ok(AgentSamples::new(stem, sides))
+    }
+
+    /// The agents of the baseline that no agent of the suite is, by their recordings.
+    fn only_trusted(&self) -> Result<Vec<OnlyTrusted>, String> {
+        let then = self.trusted.cases.values().cloned().collect();
+        only_trusted(self.suite, &self.trusted.place, &then)
+    }
+
+    /// The agents of the baseline that nobody asks for any more, and that no new agent is with another model.
+    pub(super) fn dropped(&self) -> Result<Vec<AgentSamples>, String> {
+        let subjects = || self.suite.subjects();
+        let is_new = |it: &Subject| self.trusted.standing[it] == Standing::New;
+        let mut dropped = self.only_trusted()?;
+        dropped.retain(|it| {
+            // Who takes no part is left out with all its models.
+            let mut own = subjects().filter(|own| it.is_called(self.suite.agent(*own)));
+            !own.any(|own| is_new(&own) || !compared(self.suite, own))
+        });
+        if matches!(self.trusted.place, TrustedPlace::Recordings(_)) && !dropped.is_empty() {
+            match asked_elsewhere(self.suite) {
+                Some(asked) => dropped.retain(|it| !asked.contains(&it.stem)),
+                None => dropped.clear(),
+            }
+        }
+        let samples = dropped.into_iter().map(|OnlyTrusted { stem, name }| {
+            let samples = AgentSamples::new(stem, Sides::Dropped);
+            match name {
+                Some(name) => samples.with_name(name),
+                None => samples,
+            }
+        });
+        Ok(samples.collect())
+    }
+
+    /// What it comes to if the baseline has none of the agents: somebody named a folder, and one without a recording
+    /// is none.
+    pub(super) fn when_empty(&self) -> EmptyBaseline {
+        match &self.trusted.place {
+            TrustedPlace::Recordings(folder) if !has_recordings(self.suite, folder) => {
+                EmptyBaseline::CannotTell
+            }
+            _ => EmptyBaseline::Holds,
+        }
     }
 
     /// The runs of an agent that has other recordings than the baseline.
@@ -85,9 +169,10 @@ impl<'a> Baseline<'a> {
                 let runs = agent.runs_in(folder)?.unwrap_or_default();
                 SideRuns::recorded(agent, &runs, folder, self.cost)
             }
-            TrustedPlace::Results(folder) => {
-                let results = results(self.suite, self.context, folder, subject)?;
-                SideRuns::of_results(agent, &results, self.cost)
+            TrustedPlace::Results { folder, .. } => {
+                let case = &self.trusted.cases[&subject];
+                let results = results(self.context, folder, case)?;
+                SideRuns::of_results_of(agent, case, &results, self.cost)
             }
         };
         // Where a recording does not say if its run passed, the gates say it of all.
@@ -114,7 +199,13 @@ fn place(
     let saved = |subject| folder::file_of(package, &own_case(suite, context, subject));
     let saved = suite.subjects().any(|it| folder.join(saved(it)).is_file());
     if saved || has_results(&folder.join(package)) {
-        return Ok(TrustedPlace::Results(folder));
+        let package = package.clone();
+        let agents = OnceLock::new();
+        return Ok(TrustedPlace::Results {
+            folder,
+            package,
+            agents,
+        });
     }
     if !folder.is_dir() {
         let shown = folder.strip_prefix(suite.crate_dir()).unwrap_or(&folder);
@@ -139,7 +230,7 @@ fn place(
 fn standing(
     suite: &LoadedSuite,
     context: &Context,
-    place: &TrustedPlace,
+    (place, case): (&TrustedPlace, &str),
     subject: Subject,
 ) -> Result<Standing, String> {
     let files = suite.recorded_files(subject);
@@ -153,8 +244,8 @@ fn standing(
             trusted.len() == files.len() && both.all(|(before, now)| same(before, now))
                 || same_in_any_order(&trusted, &files)
         }
-        TrustedPlace::Results(folder) => {
-            let results = results(suite, context, folder, subject)?.into_iter();
+        TrustedPlace::Results { folder, .. } => {
+            let results = results(context, folder, case)?.into_iter();
             let own = results.filter(|case| case.gate.is_none());
             let recordings = own.flat_map(|own| own.recordings);
             let trusted: BTreeSet<String> = recordings.map(|it| it.digest).collect();
@@ -172,7 +263,7 @@ fn standing(
 }
 
 /// A baseline of which a file cannot be read, so that nobody can say what it knows.
-fn damaged(regression: &Regression, why: String) -> Failure {
+pub(super) fn damaged(regression: &Regression, why: String) -> Failure {
     let problem = Diagnostic::new("a result of the baseline cannot be read");
     let problem = problem.label(regression.baseline.span, why).help(
         "take the file back out of your version control, or accept today's results again with `cargo mcptest compare --accept`",
@@ -186,16 +277,10 @@ fn own_case(suite: &LoadedSuite, context: &Context, subject: Subject) -> String 
 }
 
 /// The saved results of an agent's cases, and of no other's.
-fn results(
-    suite: &LoadedSuite,
-    context: &Context,
-    folder: &Path,
-    subject: Subject,
-) -> Result<Vec<CaseResult>, String> {
-    let own = own_case(suite, context, subject);
+fn results(context: &Context, folder: &Path, own: &str) -> Result<Vec<CaseResult>, String> {
     let gates = GateKind::ALL.iter();
     let gates = gates.map(|kind| format!("{own}::{}", kind.name()));
-    let cases = gates.chain([own.clone()]);
+    let cases = gates.chain([own.to_owned()]);
     let read = cases.map(|case| folder::read_case(folder, &context.package, &case));
     read.filter_map(Result::transpose).collect()
 }

@@ -6,6 +6,7 @@
 //! [`compare`](mcptest_trace::evidence::compare).
 
 mod baseline;
+mod only_trusted;
 pub(super) mod trusted;
 
 use mcptest_suite::model::Regression;
@@ -15,7 +16,7 @@ use mcptest_trace::evidence::compare::{
     compare_agent,
 };
 
-use self::baseline::Baseline;
+use self::baseline::{Baseline, damaged};
 use super::case_verdict::{Came, CaseVerdict, Context};
 use super::loaded::LoadedSuite;
 use crate::render::{Evidence, Failure, Finding};
@@ -42,7 +43,13 @@ pub(super) fn of_suite(suite: &LoadedSuite, context: &Context) -> CaseVerdict {
             }
         }
     }
-    let comparison = compare(&samples, &options(suite, regression, baseline.changed()));
+    match baseline.dropped() {
+        Ok(dropped) => samples.extend(dropped),
+        Err(why) => return Came::Fails(damaged(regression, why)).into(),
+    }
+    let options = options(suite, regression, baseline.changed());
+    let options = options.with_empty_baseline(baseline.when_empty());
+    let comparison = compare(&samples, &options);
     let text = shown(&comparison, suite, context);
     match suite_finding(&comparison) {
         Some((asks, found)) => fails(regression, &asks, &found, text),
@@ -77,7 +84,13 @@ pub(super) fn of_agent(suite: &LoadedSuite, subject: Subject, context: &Context)
             let reason = format!("not comparable with the baseline: {first}; see `{whole}`");
             return Came::Elsewhere(reason).into();
         }
-        Sides::New | Sides::Gone | Sides::Dropped | Sides::Unrecorded => {
+        Sides::Gone => {
+            let reason = format!(
+                "gone: the baseline has this agent, and there is no recording of it now; see `{whole}`"
+            );
+            return Came::Elsewhere(reason).into();
+        }
+        Sides::New | Sides::Dropped | Sides::Unrecorded => {
             return Came::Elsewhere("new: the baseline has no runs of this agent".to_owned())
                 .into();
         }
@@ -130,7 +143,12 @@ fn options(suite: &LoadedSuite, regression: &Regression, changed: usize) -> Comp
 /// The table, and whose own cases to see: this one judges the agents together. It is no command, and has
 /// no exit status.
 fn shown(comparison: &Comparison, suite: &LoadedSuite, context: &Context) -> String {
-    let table = comparison.shown();
+    let mut table = comparison.shown();
+    if !comparison.dropped.is_empty() {
+        table.push_str(
+            "\nif an agent was removed on purpose, remove its runs from the baseline too",
+        );
+    }
     let case_of = |agent: &AgentComparison| {
         let mut subjects = suite.subjects();
         let subject = subjects.find(|subject| suite.stem(*subject) == agent.agent)?;

@@ -1,0 +1,243 @@
+//! Agents that only the baseline has: those that nobody asks for any more, and those with another model.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mcptest_suite::model::{Agent, Suite};
+use mcptest_suite::{Subject, cassette_slug, shown_path};
+use mcptest_trace::evidence::compare::AgentName;
+
+use super::trusted::TrustedPlace;
+use crate::gate::GateReading;
+use crate::harness::discovery::discover;
+use crate::harness::listing::{self, is_cassette};
+use crate::harness::loaded::LoadedSuite;
+use crate::result::{AgentFacts, CaseResult, SuiteFacts, folder};
+use crate::trace::read_runs;
+
+/// An agent of the baseline that no agent of the suite is.
+pub(super) struct OnlyTrusted {
+    /// The stem of its recordings.
+    pub(super) stem: String,
+    /// What it is called, where that is known.
+    pub(super) name: Option<AgentName>,
+}
+
+/// An agent of which the results of a baseline tell.
+pub(super) struct ResultAgent {
+    suite: SuiteFacts,
+    agent: AgentFacts,
+}
+
+impl OnlyTrusted {
+    /// Whether an agent has its name, and so was recorded with another model before.
+    pub(super) fn is_called(&self, agent: &Agent) -> bool {
+        match &self.name {
+            Some(name) => name.agent == agent.name.value,
+            None => agent_of(&self.stem) == cassette_slug(&agent.name.value),
+        }
+    }
+
+    /// The model that it was recorded with.
+    pub(super) fn model(&self) -> &str {
+        match &self.name {
+            Some(name) => &name.model,
+            None => self.stem.split_once("__").map_or("", |(_, model)| model),
+        }
+    }
+}
+
+/// The agents of the baseline that no agent of the suite is. `then`: the cases that agents of the suite had in it.
+pub(super) fn only_trusted(
+    suite: &LoadedSuite,
+    place: &TrustedPlace,
+    then: &BTreeSet<String>,
+) -> Result<Vec<OnlyTrusted>, String> {
+    Ok(match place {
+        TrustedPlace::Results { .. } => {
+            let agents = place.result_agents()?.iter();
+            let own = agents.filter(|it| it.is_of(suite) || it.is_of_no_suite(suite));
+            let mut found = BTreeMap::new();
+            for ResultAgent { agent, .. } in own {
+                if !then.contains(&agent.case) {
+                    let name = AgentName::new(&agent.name, &agent.model);
+                    found.insert(agent.stem.clone(), Some(name));
+                }
+            }
+            let found = found.into_iter();
+            found
+                .map(|(stem, name)| OnlyTrusted { stem, name })
+                .collect()
+        }
+        TrustedPlace::Recordings(folder) => {
+            let declared = stems_of(&suite.suite);
+            let found = stems(suite, folder).into_iter();
+            let others = found.filter(|(stem, _)| !declared.contains(stem));
+            others
+                .map(|(stem, first)| OnlyTrusted {
+                    name: name_in(&first),
+                    stem,
+                })
+                .collect()
+        }
+    })
+}
+
+/// The stems of the agents that the package's other suites ask for; nothing where one of them does not load, so that
+/// nobody knows, and its own case is red.
+pub(super) fn asked_elsewhere(suite: &LoadedSuite) -> Option<BTreeSet<String>> {
+    let own = suite.source().path();
+    let root = suite.root();
+    let root = root.strip_prefix(suite.crate_dir()).unwrap_or(root);
+    let found = discover(suite.crate_dir(), &[root.to_owned()]);
+    let mut stems = BTreeSet::new();
+    for (_, file) in found.suites {
+        if file.path == own {
+            continue;
+        }
+        let source = Suite::open(&file.path, &file.shown).ok()?;
+        let other = Suite::parse_with(source, &mut GateReading::default()).ok()?;
+        stems.extend(stems_of(&other));
+    }
+    Some(stems)
+}
+
+/// Whether a folder has a recording of any agent where the suite looks for them.
+pub(super) fn has_recordings(suite: &LoadedSuite, folder: &Path) -> bool {
+    !stems(suite, folder).is_empty()
+}
+
+/// The agents that the results of a package tell of, by their cases. An error names a file that cannot be read: which
+/// agent it told of, nobody knows.
+fn result_agents(folder: &Path, package: &str) -> Result<Vec<ResultAgent>, String> {
+    let mut found: BTreeMap<String, ResultAgent> = BTreeMap::new();
+    for path in listing::folder(&folder.join(package)).runs {
+        let text = fs::read_to_string(&path).map_err(|error| error.to_string());
+        let result = text.and_then(|text| CaseResult::from_json(&text));
+        let shown = shown_path(path.strip_prefix(folder).unwrap_or(&path));
+        let result = result.map_err(|why| format!("{shown}: {why}"))?;
+        if let Some(agent) = result.agent {
+            let suite = result.suite;
+            found
+                .entry(agent.case.clone())
+                .or_insert(ResultAgent { suite, agent });
+        }
+    }
+    Ok(found.into_values().collect())
+}
+
+impl TrustedPlace {
+    /// The agents that results tell of; none of recordings.
+    fn result_agents(&self) -> Result<&[ResultAgent], String> {
+        let Self::Results {
+            folder,
+            package,
+            agents,
+        } = self
+        else {
+            return Ok(&[]);
+        };
+        let read = agents.get_or_init(|| result_agents(folder, package));
+        read.as_deref().map_err(Clone::clone)
+    }
+}
+
+/// Whether results tell of an agent, though its own case is not among them.
+pub(super) fn lacks_own_case(place: &TrustedPlace, case: &str) -> Result<bool, String> {
+    let mut agents = place.result_agents()?.iter();
+    Ok(agents.any(|it| it.agent.case == case))
+}
+
+impl ResultAgent {
+    /// Whether the suite asked for it.
+    fn is_of(&self, suite: &LoadedSuite) -> bool {
+        self.suite.file == suite.source().shown()
+    }
+
+    /// Whether the suite that asked for it is gone, or has another name now.
+    fn is_of_no_suite(&self, suite: &LoadedSuite) -> bool {
+        !suite.crate_dir().join(&self.suite.file).is_file()
+    }
+}
+
+/// The case that an agent had in results, whose suite may have had another name; its own where there is none.
+pub(super) fn case_then(
+    suite: &LoadedSuite,
+    place: &TrustedPlace,
+    subject: Subject,
+    own: String,
+) -> Result<String, String> {
+    let TrustedPlace::Results {
+        folder, package, ..
+    } = place
+    else {
+        return Ok(own);
+    };
+    if folder.join(folder::file_of(package, &own)).is_file() {
+        return Ok(own);
+    }
+    let agents = place.result_agents()?;
+    if agents.iter().any(|it| it.agent.case == own) {
+        return Ok(own);
+    }
+    let agent = suite.agent(subject);
+    let stems = agent.cassette_stems(&agent.models[subject.model].value);
+    let mut before = agents.iter().filter(|it| it.is_of_no_suite(suite));
+    let before = before.find(|it| stems.contains(&it.agent.stem));
+    Ok(before.map_or(own, |it| it.agent.case.clone()))
+}
+
+/// The stems of all recordings where a suite's are looked for below a folder, each with its first file.
+fn stems(suite: &LoadedSuite, folder: &Path) -> BTreeMap<String, PathBuf> {
+    let is_named = |path: &Path| {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        stem.contains("__").then(|| stem.into_owned())
+    };
+    let mut stems = BTreeMap::new();
+    for place in suite.places_in(folder) {
+        for entry in fs::read_dir(place).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with('.') || !name.contains("__") {
+                continue;
+            }
+            let found = if path.is_dir() {
+                // What has a name of its own below it is no run of this one.
+                let mut runs = listing::folder(&path).runs.into_iter();
+                runs.find(|run| is_named(run).is_none())
+                    .map(|run| (name, run))
+            } else {
+                is_named(&path)
+                    .filter(|_| is_cassette(&path))
+                    .map(|stem| (stem, path))
+            };
+            if let Some((stem, first)) = found {
+                stems.entry(stem).or_insert(first);
+            }
+        }
+    }
+    stems
+}
+
+/// What a recording calls its agent.
+fn name_in(file: &Path) -> Option<AgentName> {
+    let runs = read_runs(&[(file.to_owned(), shown_path(file))]).ok()?;
+    let run = runs.into_iter().next()?;
+    Some(AgentName::new(run.agent_name?, run.model))
+}
+
+/// The stems of all agents of a suite.
+fn stems_of(suite: &Suite) -> BTreeSet<String> {
+    let agents = suite.agents.iter();
+    let stems = agents.flat_map(|agent| {
+        let models = agent.models.iter();
+        models.flat_map(|model| agent.cassette_stems(&model.value))
+    });
+    stems.collect()
+}
+
+/// The agent of a stem.
+fn agent_of(stem: &str) -> &str {
+    stem.split("__").next().unwrap_or_default()
+}
