@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use mcptest::judge;
 use mcptest::result::folder::{Results, VARIABLE};
 use mcptest::result::{CaseResult, CaseStatus};
+use mcptest::suite::gates::GateKind;
 use mcptest_suite::{escape, nearest, quoted_list};
 use mcptest_trace::record::fingerprint;
 use serde_json::{Value, json};
@@ -183,7 +184,23 @@ impl VerdictSource {
         output: &mut Output<'_>,
     ) -> Result<PackageVerdicts, Failure> {
         let opened = Opened::of(&self.judging, output)?;
+        self.read_in(opened, filter, output)
+    }
+
+    /// The same of a package that is opened.
+    pub(crate) fn read_in(
+        &self,
+        opened: Opened,
+        filter: &Filter,
+        output: &mut Output<'_>,
+    ) -> Result<PackageVerdicts, Failure> {
         opened.suites.check_judged_tags().map_err(Failure::new)?;
+        if self.with_checks && opened.package.work_tree.is_some() {
+            return Err(Failure::new(
+                "`--with-checks` runs the tests of the work tree, and a revision is compared",
+            )
+            .help("leave it out, or compare with the work tree: leave out the second revision"));
+        }
         let mut read = match &self.results {
             Some(folder) => FolderVerdicts::read(&opened, folder)?,
             None if self.with_checks => {
@@ -281,8 +298,13 @@ fn judge(opened: &Opened, filter: &Filter) -> Vec<CaseResult> {
         .iter()
         .filter(|case| filter.wants(case.name()))
         .collect();
+    let of_revision = opened.package.work_tree.is_some();
     cases.extend(in_parallel(&wanted, |case| match case.left_out() {
         Some(reason) => case.not_judged(&reason),
+        // Nothing of a revision is checked out.
+        None if of_revision && case.gate() == Some(GateKind::Playback) => {
+            case.not_judged("not played: the code of the revision is not checked out")
+        }
         None => case.judge(),
     }));
     cases.sort_by(|left, right| left.case.cmp(&right.case));

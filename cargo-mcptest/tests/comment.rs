@@ -12,6 +12,20 @@ use support::mcptest;
 
 const MARKDOWN: [&str; 5] = ["report", "--format", "markdown", "--baseline", "before"];
 
+/// Commits all that is in a folder.
+fn commit(folder: &Folder) {
+    let git = |arguments: &[&str]| {
+        let mut command = e2e_support::process::command("git", folder.path());
+        command.args(["-c", "user.name=t", "-c", "user.email=t@t"]);
+        e2e_support::process::run(command.args(arguments)).exits(0);
+    };
+    if !folder.at(".git").exists() {
+        git(&["init", "-q", "--initial-branch=main"]);
+    }
+    git(&["add", "--all"]);
+    git(&["commit", "-qm", "step"]);
+}
+
 fn comment(folder: &Folder) -> Finished {
     mcptest(folder.path(), &MARKDOWN)
 }
@@ -127,14 +141,7 @@ fn agents_that_are_gone_are_counted_where_they_were_asked_for() {
     let kept = run("kept", "late", 100, true, "come").to_string();
     folder.write("suites/cassettes/kept__m.json", kept);
     folder.write("suites/second.yml", format!("{asked}{another}\n"));
-    let git = |arguments: &[&str]| {
-        let mut command = e2e_support::process::command("git", folder.path());
-        command.args(["-c", "user.name=t", "-c", "user.email=t@t"]);
-        e2e_support::process::run(command.args(arguments)).exits(0);
-    };
-    git(&["init", "-q", "--initial-branch=main"]);
-    git(&["add", "--all"]);
-    git(&["commit", "-qm", "base"]);
+    commit(&folder);
     let comments = |folder: &Folder| {
         let arguments = [
             "report",
@@ -174,6 +181,43 @@ fn agents_that_are_gone_are_counted_where_they_were_asked_for() {
     ] {
         assert!(first.contains(part), "{part} in\n{first}");
     }
+}
+
+/// The cases beside a comparison of two revisions are those of the second one, whatever the work tree has.
+#[test]
+fn two_revisions_are_reported_by_the_suites_of_the_second_one() {
+    let folder = four_agents();
+    fs::remove_dir_all(folder.at("before")).unwrap();
+    let suite = fs::read_to_string(folder.at("suites/desk.yml")).unwrap();
+    commit(&folder);
+    let played = "agents:\n  - { name: code, model: m, prompt: go, runs: 1, calls: { max: 9 }, command: [python, agent.py], playback: {} }\n";
+    folder.write("suites/played.yml", played);
+    folder.write(
+        "suites/cassettes/code__m.json",
+        run("code", "late", 100, true, "go").to_string(),
+    );
+    commit(&folder);
+    let report = |folder: &Folder, sides: &[&str]| {
+        let arguments = ["report", "--format", "markdown", "--compare"];
+        mcptest(folder.path(), &[&arguments, sides].concat())
+    };
+    // A suite that nobody committed, and one that does not load any more.
+    second_suite(&folder, "dirty", 1);
+    folder.write("suites/desk.yml", "agents: [");
+    let said = report(&folder, &["HEAD~1", "HEAD"]).exits(0);
+    assert!(!said.stdout.contains("dirty"), "{said}");
+    for part in [
+        "<!-- mcptest: suites/desk.yml -->",
+        "| desk::a\\_refund |",
+        "<!-- mcptest: suites/played.yml -->",
+        "code::playback: not played: the code of the revision is not checked out",
+    ] {
+        assert!(said.stdout.contains(part), "{part} in\n{said}");
+    }
+    report(&folder, &["HEAD~1"]).exits(2);
+    folder.write("suites/desk.yml", &suite);
+    let said = report(&folder, &["HEAD"]);
+    assert!(said.stdout.contains("dirty"), "{said}");
 }
 
 /// A marker is found again whatever else has the same suite's name: packages of one repository have their folder in it.

@@ -19,7 +19,7 @@ mod remedy;
 mod side;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args as _, FromArgMatches as _};
 use mcptest_suite::escape;
@@ -93,16 +93,18 @@ enum ComparisonFormat {
 impl Compare {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
         let opened = Opened::of(&self.judging, output)?;
-        // Two revisions have their own suites.
-        let is_of_revision =
-            |side: &String| !Path::new(side).exists() && !side.starts_with(['.', '/']);
         let writes = self.save.is_some() || self.accept.is_some();
-        if writes || !self.candidate.as_ref().is_some_and(is_of_revision) {
+        let sides = self.sides(&opened)?;
+        // Two revisions have their own suites.
+        let at_revision = sides.as_ref().is_some_and(Sides::are_judged_at_a_revision);
+        if writes || !at_revision {
             opened.must_be_whole(output)?;
         }
-        let Some(compared) = self.compared(&opened)? else {
+        let Some(sides) = sides else {
             return self.accept(&opened, output);
         };
+        let judged = sides.suites(&opened)?;
+        let compared = Compared::new(judged.as_ref().unwrap_or(&opened), sides, &self.how)?;
         self.say(&compared, output)?;
         if let Some(folder) = self.save.as_ref().or(self.accept.as_ref()) {
             accept::save(&opened, folder, output)?;
@@ -136,13 +138,15 @@ impl Compare {
         &self.judging
     }
 
-    /// The comparison alone, of what is asked for; nothing where there is no baseline.
-    pub(crate) fn compared(&self, opened: &Opened) -> Result<Option<Compared>, Failure> {
-        let Some(baseline) = &self.baseline else {
-            return Ok(None);
-        };
-        let named = [Some(baseline.as_str()), self.candidate.as_deref()];
-        Compared::new(opened, named, &self.how).map(Some)
+    /// What is compared; nothing where there is no baseline.
+    pub(crate) fn sides(&self, opened: &Opened) -> Result<Option<Sides>, Failure> {
+        let baseline = self.baseline.as_deref();
+        let read = |baseline| Sides::read(opened, baseline, self.candidate.as_deref());
+        baseline.map(read).transpose()
+    }
+
+    pub(crate) const fn how(&self) -> &How {
+        &self.how
     }
 
     /// Saves the results of today, with nothing to compare them with.
@@ -186,6 +190,36 @@ fn said(outcome: Option<OutcomeSource>) -> &'static str {
     outcome.map_or(mixed, OutcomeSource::said)
 }
 
+/// Two sides that are to be compared: the baseline, and the candidate.
+pub(crate) struct Sides([Side; 2]);
+
+impl Sides {
+    /// The sides that two words mean, the working tree without the second one.
+    pub(crate) fn read(
+        opened: &Opened,
+        baseline: &str,
+        candidate: Option<&str>,
+    ) -> Result<Self, Failure> {
+        let baseline = Side::read(opened, Some(baseline))?;
+        Ok(Self([baseline, Side::read(opened, candidate)?]))
+    }
+
+    /// Whether a revision is judged, by its own suites and not by those of a changed work tree.
+    pub(crate) const fn are_judged_at_a_revision(&self) -> bool {
+        matches!(self.0[1], Side::Revision { .. })
+    }
+
+    /// The package with the suites that judge, where a revision is judged; nothing where the work tree's do.
+    pub(crate) fn suites(&self, opened: &Opened) -> Result<Option<Opened>, Failure> {
+        let candidate = &self.0[1];
+        let suites = candidate.suites(opened);
+        if let Some(suites) = &suites {
+            suites.must_load(&candidate.to_string())?;
+        }
+        Ok(suites)
+    }
+}
+
 /// Two sides, compared.
 pub(crate) struct Compared {
     pub(crate) comparison: Comparison,
@@ -224,20 +258,9 @@ fn redactor() -> Result<Redactor, Failure> {
 }
 
 impl Compared {
-    /// Compares the sides that two words mean, the working tree without one.
-    pub(crate) fn new(
-        opened: &Opened,
-        named: [Option<&str>; 2],
-        how: &How,
-    ) -> Result<Self, Failure> {
-        let [baseline, candidate] = named.map(|named| Side::read(opened, named));
-        let sides = [baseline?, candidate?];
-        // Where a revision is judged, its own suites judge it, and not those of a changed work tree.
-        let at_candidate = sides[1].suites(opened);
-        if let Some(at_candidate) = &at_candidate {
-            at_candidate.must_load(&sides[1].to_string())?;
-        }
-        let opened = at_candidate.as_ref().unwrap_or(opened);
+    /// Compares two sides. `opened`: the suites that judge, as [`Sides::suites`] has them.
+    pub(crate) fn new(opened: &Opened, sides: Sides, how: &How) -> Result<Self, Failure> {
+        let Sides(sides) = sides;
         let options = how.options();
         let options = options.with_empty_baseline(sides[0].when_empty(&opened.suites.agents()));
         let mut suites = opened.suites.suites();

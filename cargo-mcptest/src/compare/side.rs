@@ -70,7 +70,9 @@ impl Side {
             return Err(Failure::new(format!("there is no folder `{named}`"))
                 .help("`cargo mcptest compare --accept <folder>` saves the results of today there as a baseline"));
         }
-        let revision = Revision::read(&package.folder, named, &places(opened), &package.roots)?;
+        let mut kept = places(opened);
+        kept.extend(baselines(opened));
+        let revision = Revision::read(&package.folder, named, &kept, &package.roots)?;
         Ok(Self::Revision {
             named: named.to_owned(),
             revision,
@@ -116,7 +118,7 @@ impl Side {
         let Self::Revision { revision, .. } = self else {
             return None;
         };
-        let package = opened.package.clone().in_folder(&revision.package);
+        let package = opened.package.clone().at_revision(&revision.package);
         let suites = judge::Package::open(&package.folder, &package.name, &package.roots);
         Some(Opened { package, suites })
     }
@@ -232,6 +234,17 @@ impl fmt::Display for Side {
             }
         }
     }
+}
+
+/// The folders that suites compare their agents with, from the package's folder.
+fn baselines(opened: &Opened) -> Vec<PathBuf> {
+    let folder = &opened.package.folder;
+    let suites = opened.suites.suites();
+    let named = suites.filter_map(|(_, suite)| {
+        let beside = suite.source.path().parent()?.strip_prefix(folder).ok()?;
+        Some(beside.join(&suite.regression.as_ref()?.baseline.value))
+    });
+    named.collect()
 }
 
 /// A file of a package, as it is shown.

@@ -66,6 +66,8 @@ pub(crate) struct FoundPackage {
     /// Cargo's folder of what is built.
     pub(crate) target: PathBuf,
     pub(crate) versions: Versions,
+    /// Its folder in the work tree, where this is what it has at a revision.
+    pub(crate) work_tree: Option<PathBuf>,
     /// Whether it says where its suites are.
     named_roots: bool,
 }
@@ -214,9 +216,10 @@ impl Selection {
 }
 
 impl FoundPackage {
-    /// The same package as it lies in another folder.
-    pub(crate) fn in_folder(self, folder: &Path) -> Self {
+    /// The same package as a revision has it, in another folder.
+    pub(crate) fn at_revision(self, folder: &Path) -> Self {
         Self {
+            work_tree: self.work_tree.or(Some(self.folder)),
             folder: folder.to_owned(),
             ..self
         }
@@ -232,6 +235,7 @@ impl FoundPackage {
             workspace: folder.clone(),
             target: folder.join("target"),
             versions: Versions::without_crate(),
+            work_tree: None,
             named_roots: true,
             folder,
         }
@@ -262,6 +266,7 @@ impl FoundPackage {
         let tests = package.targets.iter().filter(|target| target.is_test());
         Ok(Self {
             name: package.name.to_string(),
+            work_tree: None,
             named_roots: named.is_some(),
             roots: named.unwrap_or_else(|| vec![PathBuf::from(SUITES)]),
             harness: harness_in(package),

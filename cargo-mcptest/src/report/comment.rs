@@ -29,7 +29,8 @@ pub(super) struct Comment {
 /// The comment of each suite, in the order of their names.
 pub(super) fn comments(verdicts: &PackageVerdicts, compared: &Compared) -> Vec<Comment> {
     let package = &verdicts.opened.package;
-    let below = crate::git::prefix(&package.folder).unwrap_or_default();
+    let folder = package.work_tree.as_ref().unwrap_or(&package.folder);
+    let below = crate::git::prefix(folder).unwrap_or_default();
     let suites: BTreeMap<&str, String> = verdicts
         .opened
         .suites

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::calibrate::{Promise, SuiteFound};
-use crate::compare::{Compare, Compared, How};
+use crate::compare::{Compare, Compared, How, Sides};
 use crate::failure::Failure;
 use crate::judging::{Filter, Opened};
 use crate::mutants;
@@ -81,16 +81,16 @@ impl EvidencePages {
         arguments.map(Compare::of_arguments).transpose()
     }
 
-    /// The comparison with the baseline, where one is asked for.
-    fn compared(&self, opened: &Opened) -> Result<Option<Compared>, Failure> {
-        match (self.asked()?, &self.baseline) {
-            (Some(asked), _) => asked.compared(opened),
+    /// What is compared, and how, where a comparison is asked for.
+    pub(super) fn sides(&self, opened: &Opened) -> Result<Option<(Sides, How)>, Failure> {
+        Ok(match (self.asked()?, &self.baseline) {
+            (Some(asked), _) => asked.sides(opened)?.map(|it| (it, asked.how().clone())),
             (None, Some(baseline)) => {
-                let named = [Some(baseline.as_str()), None];
-                Compared::new(opened, named, &self.how).map(Some)
+                let sides = Sides::read(opened, baseline, None)?;
+                Some((sides, self.how.clone()))
             }
-            (None, None) => Ok(None),
-        }
+            (None, None) => None,
+        })
     }
 
     /// Whether what only the HTML report has is asked for.
@@ -103,10 +103,11 @@ impl EvidencePages {
     }
 
     /// Finds what is asked for. A baseline that cannot be used ends the command; that there is nothing
-    /// to calibrate or to break is a note.
+    /// to calibrate or to break is a note. `opened`: the suites that judge; `work_tree`: the package where it is.
     pub(super) fn find(
         &self,
-        opened: &Opened,
+        (opened, work_tree): (&Opened, &Opened),
+        compared: Option<(Sides, How)>,
         output: &mut Output<'_>,
     ) -> Result<ReportEvidence, Failure> {
         let mut evidence = ReportEvidence::default();
@@ -114,7 +115,8 @@ impl EvidencePages {
             return Ok(evidence);
         }
         opened.must_be_whole(output)?;
-        if let Some(compared) = self.compared(opened)? {
+        if let Some((sides, how)) = compared {
+            let compared = Compared::new(opened, sides, &how)?;
             let [baseline, candidate, outcomes] = compared.said();
             // The page alone would leave the exit status without a reason.
             let last = compared.comparison.notes().pop().unwrap_or_default();
@@ -147,7 +149,7 @@ impl EvidencePages {
         }
         if let Some(since) = &self.history {
             let since = Some(since.as_str()).filter(|since| !since.is_empty());
-            evidence.take("history", history::page(opened, since))?;
+            evidence.take("history", history::page(work_tree, since))?;
         }
         Ok(evidence)
     }

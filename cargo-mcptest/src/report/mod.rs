@@ -24,7 +24,7 @@ use html::Remarks;
 use crate::compare::Compared;
 use crate::failure::Failure;
 use crate::files;
-use crate::judging::{Filter, PackageVerdicts, VerdictSource};
+use crate::judging::{Filter, Opened, PackageVerdicts, VerdictSource};
 use crate::output::Output;
 use crate::status::{EXIT_STATUS, ExitStatus};
 
@@ -97,8 +97,20 @@ impl Report {
         if let Some(asked) = self.evidence.asked()? {
             source.judging = asked.judging().clone();
         }
-        let verdicts = source.read(&self.filter, output)?;
-        let evidence = self.evidence.find(&verdicts.opened, output)?;
+        let work_tree = Opened::of(&source.judging, output)?;
+        let sides = self.evidence.sides(&work_tree)?;
+        // What is shown beside the comparison are the cases of what is compared.
+        let judged = sides.as_ref().map(|(sides, _)| sides.suites(&work_tree));
+        let judged = judged.transpose()?.flatten();
+        let (opened, work_tree) = match judged {
+            Some(judged) => (judged, Some(work_tree)),
+            None => (work_tree, None),
+        };
+        let verdicts = source.read_in(opened, &self.filter, output)?;
+        let work_tree = work_tree.as_ref().unwrap_or(&verdicts.opened);
+        let evidence = self
+            .evidence
+            .find((&verdicts.opened, work_tree), sides, output)?;
         let compared = evidence.compared.as_ref().map(Compared::status);
         let text = match self.format {
             ReportFormat::Html => {
