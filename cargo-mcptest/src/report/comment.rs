@@ -17,6 +17,7 @@ use crate::compare::{CUT, Compared, GITHUB};
 use crate::failure::Failure;
 use crate::files;
 use crate::judging::PackageVerdicts;
+use crate::status::ExitStatus;
 use crate::table::escaped;
 
 /// The comment of a suite.
@@ -79,11 +80,31 @@ fn headline(suite: &str, blocks: &[MarkdownBlock], cases: &[&CaseResult]) -> [Ma
     ]
 }
 
+/// What a pull request comes to: the comparison, and whether the agents' own code still does what is recorded. Whether
+/// other cases are red is for the tests to say.
+pub(super) fn status(verdicts: &PackageVerdicts, compared: ExitStatus) -> ExitStatus {
+    if verdicts.status() == ExitStatus::CouldNotRun {
+        return ExitStatus::CouldNotRun;
+    }
+    let mut played = verdicts.cases.iter().filter(|case| is_played(case));
+    match compared {
+        ExitStatus::Holds | ExitStatus::CannotTell
+            if played.any(|case| case.status == CaseStatus::Failed) =>
+        {
+            ExitStatus::Finding
+        }
+        compared => compared,
+    }
+}
+
+/// Whether a case runs the agent's own code against its recordings.
+fn is_played(case: &CaseResult) -> bool {
+    case.gate.as_deref() == Some(GateKind::Playback.name())
+}
+
 /// How many recordings the agents' own code does otherwise now, and how they are recorded anew; nothing where all play.
 fn no_longer_plays(cases: &[&CaseResult]) -> Option<String> {
-    let playing = cases
-        .iter()
-        .filter(|case| case.gate.as_deref() == Some(GateKind::Playback.name()));
+    let playing = cases.iter().filter(|case| is_played(case));
     let (mut broken, mut all, mut agents) = (0, 0, BTreeSet::new());
     for case in playing {
         let verdicts = case.run_verdicts.iter();

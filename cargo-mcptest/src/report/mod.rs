@@ -43,7 +43,8 @@ pub(crate) struct Report {
     source: VerdictSource,
     #[command(flatten)]
     evidence: EvidencePages,
-    /// Write the comment of each suite into a file of its own in a folder, with `--format markdown --baseline`.
+    /// Write the comment of each suite into a file of its own in a folder, with `--format markdown --baseline`. The
+    /// status is that of the comparison, or 1 if recordings no longer play; it does not say whether other cases are red.
     #[arg(
         long,
         value_name = "FOLDER",
@@ -148,6 +149,9 @@ impl Report {
             }
             None if self.comments.is_some() => {}
             None => output.out.write_all(text.as_bytes())?,
+        }
+        if let (Some(compared), true) = (compared, self.comments.is_some()) {
+            return Ok(comment::status(&verdicts, compared));
         }
         Ok(match (verdicts.status(), compared) {
             (ExitStatus::Holds, Some(compared)) => compared,

@@ -194,6 +194,54 @@ fn that_no_comment_could_be_written_is_told_and_fails_nothing() {
     }
 }
 
+/// The comparison alone would hold: nothing was recorded anew.
+#[test]
+fn recordings_that_no_longer_play_are_red_and_in_the_first_line() {
+    let job = Job::new();
+    write_runs(&job.folder, "suites/", 0);
+    let gates = |more: &str| {
+        let gates = "calls: { max: 9 }, command: [sh, suites/agent.sh]";
+        let agent = format!("name: code, model: m, prompt: go, {gates}{more}");
+        let suite = format!("agents:\n  - {{ {agent} }}\n");
+        job.folder.write("suites/second.yml", suite);
+    };
+    // The code asks no model any more.
+    job.folder.write("suites/agent.sh", "exit 0\n");
+    for side in ["before", "suites"] {
+        let recording = run("code", "late", 9, true, "go").to_string();
+        let file = format!("{side}/cassettes/code__m.json");
+        job.folder.write(&file, &recording);
+    }
+    gates("");
+    let said = job.run();
+    assert_eq!(said.code, Some(0), "{said}");
+    gates(", playback: {}");
+    let said = job.run();
+    assert_eq!(said.code, Some(1), "{said}");
+    assert!(
+        said.text.contains("::error::recordings no longer play"),
+        "{said}"
+    );
+    let comment = &job.comments()["101"];
+    let first = comment.lines().nth(1).unwrap();
+    assert!(
+        first.contains("**1 of 1 recording no longer plays: record them with `cargo mcptest record --all second::code`.**"),
+        "{comment}"
+    );
+    // It is red also where the comparison cannot tell.
+    fs::remove_dir_all(job.folder.at("suites/cassettes/a_refund__m")).unwrap();
+    assert_eq!(job.run().code, Some(1));
+    // Another red case is for the tests to say.
+    write_runs(&job.folder, "suites/", 0);
+    gates("");
+    let path = job.folder.at("suites/second.yml");
+    let suite = fs::read_to_string(&path).unwrap();
+    fs::write(&path, suite.replace("max: 9", "max: 0")).unwrap();
+    let said = job.run();
+    assert_eq!(said.code, Some(0), "{said}");
+    assert!(job.comments()["101"].contains("fail"), "{said}");
+}
+
 #[test]
 fn without_a_pull_request_there_is_a_summary_alone() {
     let mut job = Job::new();
