@@ -18,6 +18,8 @@ use crate::outcome::{self, Gates};
 pub(super) struct AgentView {
     cases: Vec<CaseView>,
     pub(super) runs: Vec<RunView>,
+    /// What several cases would say, with their gates.
+    notes: Vec<(String, Vec<String>)>,
     /// Why the recordings cannot be used.
     unusable: Option<String>,
     /// The tools that are expected, in order.
@@ -148,8 +150,10 @@ impl AgentView {
         let asks_for_stability = results
             .iter()
             .any(|result| result.gate.as_deref() == Some("stability"));
+        let mut cases: Vec<CaseView> = results.iter().map(|result| case_view(result)).collect();
         Self {
-            cases: results.iter().map(|result| case_view(result)).collect(),
+            notes: shared_notes(&mut cases),
+            cases,
             unusable,
             plan,
             sub_scores: asks_for_stability.then_some(SUB_SCORES),
@@ -174,6 +178,29 @@ fn case_view(result: &CaseResult) -> CaseView {
         notes: result.notes.clone(),
         failure: result.failure.as_ref().map(|failure| failure.text.clone()),
     }
+}
+
+/// Takes what several cases say out of them: it is of the runs, and is said once.
+fn shared_notes(cases: &mut [CaseView]) -> Vec<(String, Vec<String>)> {
+    let mut said: Vec<(String, Vec<String>)> = Vec::new();
+    for case in cases.iter() {
+        let gate = match case.gate.as_str() {
+            "" => "expect".to_owned(),
+            gate => gate.to_owned(),
+        };
+        for note in &case.notes {
+            match said.iter_mut().find(|(known, _)| known == note) {
+                Some((_, gates)) => gates.push(gate.clone()),
+                None => said.push((note.clone(), vec![gate.clone()])),
+            }
+        }
+    }
+    said.retain(|(_, gates)| gates.len() > 1);
+    for case in cases {
+        case.notes
+            .retain(|note| said.iter().all(|(shared, _)| shared != note));
+    }
+    said
 }
 
 /// The lines of the suite from the agent's name to the next agent.
@@ -290,4 +317,39 @@ fn against(plan: &[String], calls: &mut [CallView]) -> Vec<String> {
         }
     });
     missing.cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn case(gate: &str, notes: &[&str]) -> CaseView {
+        CaseView {
+            case: format!("s::a::{gate}"),
+            gate: gate.to_owned(),
+            status: CaseStatus::Passed,
+            reason: None,
+            line: None,
+            targets: Vec::new(),
+            judged: Vec::new(),
+            notes: notes.iter().map(|note| (*note).to_owned()).collect(),
+            failure: None,
+        }
+    }
+
+    #[test]
+    fn what_several_cases_say_is_said_once_with_whose_it_is() {
+        let unknown = "errors unknown in 4 results";
+        let mut cases = [
+            case("", &[]),
+            case("calls", &[unknown, "its own"]),
+            case("narrative", &[unknown]),
+            case("recovery", &[unknown]),
+        ];
+        let shared = shared_notes(&mut cases);
+        let gates = ["calls", "narrative", "recovery"].map(str::to_owned);
+        assert_eq!(shared, [(unknown.to_owned(), gates.to_vec())]);
+        let left: Vec<&String> = cases.iter().flat_map(|case| &case.notes).collect();
+        assert_eq!(left, ["its own"]);
+    }
 }

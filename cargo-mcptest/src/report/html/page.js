@@ -312,6 +312,7 @@
       make("p", { class: "faint" }, `${row.model}, ${count(data.runs.length, "run")}`),
       data.unusable && make("section", { class: "case failed" }, make("h3", {}, "The recordings cannot be used"), make("pre", { tabindex: "0", "aria-label": "Problems of the recordings" }, data.unusable)),
       make("h2", {}, "Cases"),
+      data.notes.map(([note, gates]) => make("p", { class: "odd" }, note, make("span", { class: "faint" }, " (" + gates.join(", ") + ")"))),
       // What fails is looked for first.
       [...data.cases].sort((left, right) => (right.status === "failed") - (left.status === "failed")).map((one) => caseOf(one, data, name)),
     ];
