@@ -8,14 +8,14 @@
 //! - `compare`: what a request says otherwise than the recorded one;
 //! - `texts`, `frames`: when two values are the same;
 //! - `closing`: what the program says to the user, beside what it said;
-//! - `held`: what a request has of the one before it;
+//! - `held`: what a request has of the one before it; `pads`: a changed text past, after the one before it;
 //! - `session`: one run of the agent's code against a recording;
 //! - `servers`: MCP servers, played; `call_index`: calls by what they ask; `server_player`: one of them, to whoever asks it;
 //! - `keys`: placeholders for keys of providers;
 //! - `player`, `state`, `wire`: answers the requests of an endpoint; `played`: what came of it.
 //!
-//! Nothing here reaches a network. Every answer is found from its request alone, so that a request that comes again
-//! gets the same answer again.
+//! Nothing here reaches a network. Every answer to a recorded request is found from the request alone, so that a request
+//! that comes again gets the same answer again.
 
 mod alike;
 pub(crate) mod call_index;
@@ -33,6 +33,7 @@ mod moves;
 mod offered;
 mod openings;
 mod options;
+mod pads;
 mod place;
 mod played;
 mod player;

@@ -244,7 +244,7 @@ fn is_answer(item: &Item) -> bool {
 }
 
 /// How many answers a talk holds. Some clients send one back as several messages.
-fn groups(items: &[Item]) -> usize {
+pub(super) fn groups(items: &[Item]) -> usize {
     let starts = items.iter().enumerate();
     starts
         .filter(|(at, item)| is_answer(item) && (*at == 0 || !is_answer(&items[at - 1])))

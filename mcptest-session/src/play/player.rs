@@ -114,9 +114,12 @@ impl Player {
         state.held.complete(protocol, recording, &mut asked);
         let is_first = state.asked == 0;
         state.asked += 1;
-        let State { given, begun, .. } = &mut *state;
+        let State {
+            given, begun, pads, ..
+        } = &mut *state;
         let is_given = |own, answer| given.contains_key(&(own, answer));
         let found = place::of(recording, &asked, is_first, &is_given);
+        let found = pads.next(recording, found, &asked);
         let request = Request {
             incoming,
             protocol,
@@ -141,6 +144,8 @@ impl Player {
             begun,
             &is_given,
         );
+        let at = (conversation, answer);
+        pads.keep(recording, at, &request.asked);
         let own = &recording.conversations[conversation];
         let Some(recorded) = own.moves.get(answer) else {
             if let (Some(failed), true) = (&own.failed, answer == own.moves.len()) {

@@ -9,6 +9,7 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::held::HeldRequests;
+use super::pads::Pads;
 use super::recording::Recording;
 use super::servers::ServersState;
 use crate::endpoint::{Incoming, error};
@@ -44,6 +45,7 @@ pub(super) struct State {
     /// The last place in the recording at which something was asked.
     pub(super) latest: usize,
     pub(super) held: HeldRequests,
+    pub(super) pads: Pads,
     /// How many model calls were made.
     pub(super) asked: usize,
     /// Requests beyond the recording.

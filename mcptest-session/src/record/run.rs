@@ -296,7 +296,9 @@ fn notes_of(own: &Conversation, options: &RunOptions, messages: &ToldAsMessages)
     }
     if changed.contains(&Changed::Anew) {
         notes.push(
-            "each request begins anew, and a message of the user tells the past (scratchpad)"
+            "each request begins anew, and a message of the user tells the past (scratchpad): the requests are one \
+             conversation, and its last answer is the closing message; if your user reads another text (a critic has the last \
+             word), say `closing: stdout`"
                 .to_owned(),
         );
     }

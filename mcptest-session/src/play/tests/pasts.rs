@@ -42,6 +42,12 @@ fn between(pad: &str) -> String {
     format!("[[ question ]]\nCancel 7 and 8.\n\n[[ trajectory ]]\n{pad}\n\nRespond with a thought.")
 }
 
+/// What is asked for says which step it is.
+fn numbered(pad: &str) -> String {
+    let step = pad.matches("Observation").count() + 1;
+    format!("Question: Cancel 7 and 8.\n{pad}\nWhat next? Step {step}.")
+}
+
 fn recorded(agent: &Agent, requests: &[Value]) -> Value {
     let mut wire = Wire::default();
     let said = [THOUGHTS[0], THOUGHTS[1], "Final Answer: done"];
@@ -113,9 +119,13 @@ async fn is_one_conversation(agent: &Agent, template: fn(&str) -> String) {
     assert_eq!(trace["final_response"], "Final Answer: done");
     let conversations = cassette["session"]["conversations"].as_array().unwrap();
     assert_eq!(conversations.len(), 1, "{cassette:#}");
-    assert_eq!(
-        cassette["session"]["notes"],
-        json!(["each request begins anew, and a message of the user tells the past (scratchpad)"])
+    let [note] = cassette["session"]["notes"].as_array().unwrap().as_slice() else {
+        panic!("{cassette:#}");
+    };
+    let note = note.as_str().unwrap();
+    assert!(
+        note.contains("(scratchpad)") && note.contains("`closing: stdout`"),
+        "{note}"
     );
     let player = told_by(agent, &cassette, PlayOptions::default(), &requests).await;
     assert!(paths(&player).is_empty(), "{:?}", paths(&player));
@@ -155,6 +165,55 @@ async fn a_changed_text_past_is_told_at_the_request_that_tells_it() {
             ["user_turns[past_0]"]
         );
     }
+}
+
+#[tokio::test]
+async fn a_text_past_that_quotes_an_answer_otherwise_is_told_at_its_request() {
+    let agent = Agent::default();
+    for template in [last, between, numbered] {
+        let requests = scratchpads(&agent, template, &["sent", "refunded"]);
+        let cassette = recorded(&agent, &requests);
+        let mut changed = requests.clone();
+        for request in &mut changed[1..] {
+            let content = &mut request["messages"][1]["content"];
+            let text = content
+                .as_str()
+                .unwrap()
+                .replace("I look.\nAction", "I see.\nAct");
+            *content = text.replace("I refund.\nAction", "I pay.\nAct").into();
+        }
+        let player = told(&cassette, PlayOptions::default(), &changed).await;
+        let played = player.played();
+        let found = played.divergences.iter();
+        let found: Vec<_> = found.map(|one| (one.call, one.path.as_str())).collect();
+        assert_eq!(found, [(2, "user_turns[past_0]")]);
+        assert!(played.unasked.is_empty());
+        // A client that sends a request again gets the same answer.
+        changed.insert(2, changed[1].clone());
+        let player = told(&cassette, PlayOptions::default(), &changed).await;
+        assert_eq!(paths(&player), ["user_turns[past_0]", "model_calls[1]"]);
+    }
+}
+
+#[tokio::test]
+async fn one_more_request_of_a_scratchpad_is_beyond_the_recording() {
+    let agent = Agent::default();
+    let requests = scratchpads(&agent, last, &["sent", "refunded"]);
+    let cassette = recorded(&agent, &requests);
+    let player = told(&cassette, PlayOptions::default(), &requests).await;
+    let mut next = requests.last().unwrap().clone();
+    for number in 3..5 {
+        let content = &mut next["messages"][1]["content"];
+        *content = format!("{}Are you sure?\n", content.as_str().unwrap()).into();
+        let (status, _) = ask(&player, number, &agent.path().0, None, &next).await;
+        assert_eq!(status, 400);
+    }
+    assert_eq!(paths(&player), ["model_calls[+0]", "model_calls[+1]"]);
+    let played = player.played();
+    let [one, _] = played.divergences.as_slice() else {
+        panic!("{played:?}");
+    };
+    assert_eq!(one.message, "the recording ends here after 3 model calls");
 }
 
 #[tokio::test]
