@@ -44,10 +44,12 @@ pub(crate) fn forms(folder: &Path) -> Vec<String> {
     whole.collect()
 }
 
-/// What a recording has of the folders that its texts name.
+/// What a recording has of the folders that its texts name. Of the current one it has how the command's folder goes on from
+/// there, so that the tests may be started in another folder.
 #[cfg(any(feature = "record", test))]
 pub(crate) fn written(folders: &[(Folder, Vec<String>)], cassette: &Value) -> Option<Value> {
     let mut written = Map::new();
+    let command = folders.iter().find(|(one, _)| *one == Folder::Command);
     for (folder, forms) in folders {
         let is_there = |form: &String| {
             let mut found = false;
@@ -57,19 +59,44 @@ pub(crate) fn written(folders: &[(Folder, Vec<String>)], cassette: &Value) -> Op
             found
         };
         if forms.iter().any(is_there) {
-            let each = forms
-                .iter()
-                .map(|form| json!({ "bytes": form.len(), "digest": digest(form) }));
+            let each = forms.iter().enumerate().map(|(number, form)| {
+                let mut one = json!({ "bytes": form.len(), "digest": digest(form) });
+                let command = command.filter(|_| *folder == Folder::Current);
+                if let Some(way) = command.and_then(|(_, all)| way(form, all.get(number)?)) {
+                    one["command"] = way.into();
+                }
+                one
+            });
             written.insert(folder.key().to_owned(), each.collect());
         }
     }
     (!written.is_empty()).then_some(Value::Object(written))
 }
 
-/// The folders of a recorded run that its texts name.
+/// The names that lead from a folder to one in it.
+fn way(from: &str, to: &str) -> Option<Vec<String>> {
+    let way = Path::new(to).strip_prefix(from).ok()?;
+    let names = way
+        .components()
+        .map(|it| it.as_os_str().display().to_string());
+    Some(names.collect())
+}
+
+/// A folder of a recorded run that its texts name.
 #[cfg(feature = "play")]
-pub(crate) fn recorded(cassette: &Value) -> Vec<(Folder, usize, String)> {
-    let mut found = Vec::new();
+#[derive(Debug, Clone)]
+struct Named {
+    folder: Folder,
+    /// Which of its forms it is.
+    form: usize,
+    path: String,
+    /// How the command's folder goes on from there, where it does.
+    way: Option<Vec<String>>,
+}
+
+#[cfg(feature = "play")]
+fn recorded(cassette: &Value) -> Vec<Named> {
+    let mut found: Vec<Named> = Vec::new();
     for folder in Folder::ALL {
         let forms = list(&cassette["session"]["folders"], folder.key());
         for (number, form) in forms.iter().enumerate() {
@@ -83,7 +110,24 @@ pub(crate) fn recorded(cassette: &Value) -> Vec<(Folder, usize, String)> {
                     path = named_in(text, length, known);
                 }
             });
-            found.extend(path.map(|path| (folder, number, path)));
+            let Some(path) = path else { continue };
+            let names = list(form, "command").iter();
+            let names: Option<Vec<String>> =
+                names.map(|it| it.as_str().map(str::to_owned)).collect();
+            // An older recording does not say it, and may name both.
+            let command = found
+                .iter()
+                .find(|it| it.folder == Folder::Command && it.form == number);
+            let way = match form.get("command") {
+                Some(_) => names,
+                None => command.and_then(|command| way(&path, &command.path)),
+            };
+            found.push(Named {
+                folder,
+                form: number,
+                path,
+                way: way.filter(|_| folder == Folder::Current),
+            });
         }
     }
     found
@@ -108,7 +152,8 @@ fn named_in(text: &str, length: usize, known: &str) -> Option<String> {
 #[cfg(feature = "play")]
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SameFolders {
-    recorded: Vec<(Folder, usize, String)>,
+    recorded: Vec<Named>,
+    own: Vec<(Folder, Vec<String>)>,
     same: Vec<(String, String)>,
 }
 
@@ -117,22 +162,35 @@ impl SameFolders {
     pub(crate) fn of(cassette: &Value) -> Self {
         Self {
             recorded: recorded(cassette),
-            same: Vec::new(),
+            ..Self::default()
         }
     }
 
     /// A folder of this run.
     pub(crate) fn add(&mut self, folder: Folder, forms: &[String]) {
-        for (known, number, recorded) in &self.recorded {
-            let own = forms
-                .get(*number)
-                .filter(|own| *known == folder && *own != recorded);
-            self.same
-                .extend(own.map(|own| (own.clone(), recorded.clone())));
-        }
+        self.own.push((folder, forms.to_vec()));
+        let same = self
+            .recorded
+            .iter()
+            .filter_map(|known| self.stands_for(known));
+        // One that has its recorded name is kept too: a folder that it is in stands for another one.
+        let mut same: Vec<(String, String)> = same.collect();
         // A folder goes before those that it is in.
-        self.same
-            .sort_by_key(|(own, _)| std::cmp::Reverse(own.len()));
+        same.sort_by_key(|(own, _)| std::cmp::Reverse(own.len()));
+        self.same = same;
+    }
+
+    /// The folder of this run that stands for a recorded one, with that.
+    fn stands_for(&self, known: &Named) -> Option<(String, String)> {
+        let own = |folder| {
+            let mut all = self.own.iter().rev().filter(|(one, _)| *one == folder);
+            all.next()?.1.get(known.form).cloned()
+        };
+        match (&known.way, own(Folder::Command)) {
+            // Where the tests are started does not matter: what the command's folder is in, is found from there.
+            (Some(way), Some(command)) => Some(roots(&known.path, way, &command)),
+            _ => Some((own(known.folder)?, known.path.clone())),
+        }
     }
 
     /// Puts the recorded folders in the place of those of this run.
@@ -163,6 +221,26 @@ impl SameFolders {
             rest = &text[at + length.0..];
         }
     }
+}
+
+/// A folder of this run and the recorded one that it stands for: both are the last one above the command's folder up to which
+/// the names are the same, and the recorded one is not above the folder in which the tests were started.
+#[cfg(feature = "play")]
+fn roots(current: &str, way: &[String], command: &str) -> (String, String) {
+    let mut own = Path::new(command);
+    let mut names = way;
+    while let Some((last, before)) = names.split_last()
+        && own
+            .file_name()
+            .is_some_and(|name| name.display().to_string() == *last)
+        && let Some(parent) = own.parent()
+    {
+        (own, names) = (parent, before);
+    }
+    let recorded = names
+        .iter()
+        .fold(PathBuf::from(current), |path, name| path.join(name));
+    (own.display().to_string(), recorded.display().to_string())
 }
 
 /// Where a folder stands whole in a text.
@@ -225,6 +303,70 @@ mod tests {
         same.put_in(&mut now);
         assert_eq!(now[0], text);
         assert_eq!(now[1], "/srv/bc /srv/b-c x/srv/b /home/Ann Lee/shop.");
+    }
+
+    /// A recording whose command runs in a folder below the one in which it was started.
+    fn started(command: &str, current: &str, text: &str) -> Value {
+        let mut cassette = json!({ "trace": { "final_response": text } });
+        let one = |path: &str| vec![path.to_owned()];
+        let folders = [
+            (Folder::Command, one(command)),
+            (Folder::Current, one(current)),
+        ];
+        cassette["session"] = json!({ "folders": written(&folders, &cassette) });
+        cassette
+    }
+
+    #[test]
+    fn the_tests_may_be_started_in_another_folder() {
+        for (recorded, text, played, now) in [
+            // In a folder above, of the same checkout.
+            (
+                ("/work/shop/suites", "/work/shop"),
+                "in /work/shop/a.py, not in /work/b",
+                ("/work/shop/suites", "/work"),
+                "in /work/shop/a.py, not in /work/b",
+            ),
+            // In one beside it, of another checkout.
+            (
+                ("/work/shop/suites", "/work/shop"),
+                "in /work/shop/a.py",
+                ("/srv/b/suites", "/srv"),
+                "in /srv/b/a.py",
+            ),
+            // The recorded one was started above the checkout.
+            (
+                ("/work/shop/suites", "/work"),
+                "in /work/shop/a.py and /work/shop/suites/x",
+                ("/srv/b/suites", "/srv/b"),
+                "in /srv/b/a.py and /srv/b/suites/x",
+            ),
+            // In the folder of the command.
+            (
+                ("/work/shop", "/work/shop"),
+                "in /work/shop/a.py",
+                ("/work/shop", "/work"),
+                "in /work/shop/a.py",
+            ),
+        ] {
+            let mut same = SameFolders::of(&started(recorded.0, recorded.1, text));
+            same.add(Folder::Current, &[played.1.to_owned()]);
+            same.add(Folder::Command, &[played.0.to_owned()]);
+            assert_eq!(same.named_as_recorded(now), text, "{played:?}");
+        }
+    }
+
+    #[test]
+    fn an_older_recording_that_names_both_folders_says_the_same() {
+        let text = "in /work/shop/suites and /work/shop/a.py";
+        let mut cassette = started("/work/shop/suites", "/work/shop", text);
+        let current = &mut cassette["session"]["folders"]["current"][0];
+        assert_eq!(current["command"], json!(["suites"]));
+        current.as_object_mut().unwrap().remove("command");
+        let mut same = SameFolders::of(&cassette);
+        same.add(Folder::Current, &["/work".to_owned()]);
+        same.add(Folder::Command, &["/work/shop/suites".to_owned()]);
+        assert_eq!(same.named_as_recorded(text), text);
     }
 
     #[test]

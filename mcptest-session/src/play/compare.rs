@@ -12,6 +12,7 @@ use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::{Map, Value};
 
 use super::conversation::{Answer, Conversation, Role};
+use super::frames::shown;
 use super::options::PlayOptions;
 use super::recording::Recording;
 use super::talk::Reading;
@@ -61,6 +62,12 @@ impl Comparison<'_> {
         self.model(&mut found);
         self.parameters(&mut found);
         found.retain(|it| !self.options.compared.ignore.contains(&it.kind));
+        for one in &mut found {
+            let values = [&mut one.recorded, &mut one.played];
+            for value in values.into_iter().flatten() {
+                *value = shown(value);
+            }
+        }
         found
     }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
+use serde_json::Value;
 
 /// What stands in the place of frames that follow one another.
 const MARK: &str = "\u{1}";
@@ -49,6 +50,23 @@ pub(super) fn without_frames(text: &str) -> Cow<'_, str> {
     }
     let lines: Vec<Cow<'_, str>> = text.split('\n').map(without_quoted).collect();
     without(lines.iter().map(AsRef::as_ref), "\n").into()
+}
+
+/// A value as it is shown beside another one: with a word in the place of the frames, which are not compared.
+pub(super) fn shown(value: &Value) -> Value {
+    match value {
+        Value::String(text) => {
+            let text = without_frames(text);
+            text.replace(MARK, "  [frames, which are not compared]")
+                .into()
+        }
+        Value::Array(items) => items.iter().map(shown).collect(),
+        Value::Object(map) => {
+            let each = map.iter().map(|(key, value)| (key.clone(), shown(value)));
+            Value::Object(each.collect())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
 }
 
 /// The same of a traceback that stands in one line, with signs for the ends of its lines.
@@ -151,6 +169,7 @@ fn is_numbered(line: &str) -> bool {
 mod tests {
     use serde_json::json;
 
+    use super::shown;
     use crate::play::texts::{same, same_text};
 
     const PYTHON: &str = "Traceback (most recent call last):\n  File \"/home/a/shop/agent.py\", line 12, in refund\n    raise Declined(card)\n    ^^^^^^^^^^^^^^^^^^^^\nDeclined: the card is declined";
@@ -209,6 +228,17 @@ mod tests {
         ] {
             assert!(!same_text(one, other, &[]), "{one}");
         }
+    }
+
+    #[test]
+    fn what_is_shown_has_a_word_for_frames() {
+        let says = "Traceback (most recent call last):\n  [frames, which are not compared]\nDeclined: the card is declined";
+        assert_eq!(
+            shown(&json!({ "content": [{ "text": PYTHON }], "order": 7 })),
+            json!({ "content": [{ "text": says }], "order": 7 })
+        );
+        let other = json!("Look at the shop at 10:05");
+        assert_eq!(shown(&other), other);
     }
 
     #[test]
