@@ -355,13 +355,36 @@ fn a_model_that_cannot_be_reached_is_named_by_its_address() {
         .env("OPENAI_API_KEY", KEY);
     let said = run(&mut record).exits(1);
     for told in [
-        "run 1 of 2: `openai` cannot be reached at http://127.0.0.1:1/v1: ",
+        "run 1 of 2: `openai` cannot be reached at http://127.0.0.1:1/v1 (from OPENAI_BASE_URL): ",
         "the program ended with exit status: 101",
         "start what answers at this address, or correct the address",
     ] {
         assert!(said.stdout.contains(told), "{told}\n{said}");
     }
     assert!(!said.stdout.contains("pass-5d1e"), "{said}");
+}
+
+#[test]
+fn an_error_of_the_provider_is_named() {
+    let folder = Folder::new().with("suites/refunds.yml", with_command());
+    let provider = provider();
+    let mut record: Command = command(env!("CARGO_BIN_EXE_cargo-mcptest"), folder.path());
+    record
+        .args(["mcptest", "record"])
+        .env("OPENAI_API_BASE", format!("{}/v1", provider.url()))
+        .env("OPENAI_API_KEY", "sk-test-another-77aa1");
+    let said = run(&mut record).exits(1);
+    let told = format!(
+        "run 1 of 2: `openai` answered 401 at {}/v1 (from OPENAI_API_BASE): Incorrect API key provided.\n",
+        provider.url()
+    );
+    for told in [
+        told.as_str(),
+        "the program ended with exit status: 101",
+        "correct the address, the key or the model",
+    ] {
+        assert!(said.stdout.contains(told), "{told}\n{said}");
+    }
 }
 
 #[test]

@@ -272,7 +272,7 @@ impl Session {
         self.endpoint.strangers()
     }
 
-    /// Why the last model call reached no provider, with the provider's address; nothing where it did.
+    /// Why the last model call reached no provider, or with what error it was answered, with the provider's address.
     #[must_use]
     pub fn unreached(&self) -> Option<String> {
         self.relay.unreached()

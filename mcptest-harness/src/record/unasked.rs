@@ -69,7 +69,7 @@ pub(super) fn elsewhere(strangers: usize) -> String {
     }
 }
 
-/// An error of an agent, below the reason where its last model call reached no provider.
+/// An error of an agent, below the reason where its last model call reached no provider, or was answered with an error.
 pub(super) fn unreached(session: &Session, error: LiveError) -> LiveError {
     let Some(why) = session.unreached() else {
         return error;
@@ -79,8 +79,8 @@ pub(super) fn unreached(session: &Session, error: LiveError) -> LiveError {
     LiveError {
         at: error.at,
         ..LiveError::new(why).show(shown.join("\n")).help(
-            "start what answers at this address, or correct the address: it comes from `providers:` of the suite, from a variable \
-             such as OPENAI_BASE_URL, or is the provider's public one",
+            "start what answers at this address, or correct the address, the key or the model; if no variable is named, the address \
+             comes from `providers:` of the suite, or is the provider's public one",
         )
     }
 }

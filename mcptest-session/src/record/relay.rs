@@ -26,6 +26,9 @@ use crate::exchange::Said;
 use crate::lossless::{Change, parse};
 use crate::protocol::{self, Protocol, Route};
 
+/// The most signs that are kept of an error without a known form.
+const LINE: usize = 200;
+
 /// Passes requests on to the real providers.
 #[derive(Debug, Clone)]
 pub struct Relay {
@@ -35,7 +38,7 @@ pub struct Relay {
     began: Instant,
     log: Log,
     logins: Arc<Mutex<Vec<String>>>,
-    /// Why the last model call reached no provider, where it did not.
+    /// Why the last model call reached no provider, or was answered with an error.
     unreached: Arc<Mutex<Option<String>>>,
     keeper: Arc<Keeper>,
 }
@@ -103,7 +106,8 @@ impl Relay {
         logins.clone()
     }
 
-    /// Why the last model call reached no provider, with the provider's address; nothing where it did.
+    /// Why the last model call reached no provider, or with what error it was answered, with the provider's address; nothing
+    /// where it was answered.
     pub(crate) fn unreached(&self) -> Option<String> {
         let unreached = self.unreached.lock();
         unreached.unwrap_or_else(PoisonError::into_inner).clone()
@@ -178,6 +182,8 @@ impl Relay {
             place: self.log.begin(observed),
             aside,
             protocol: known.map(|(protocol, _)| protocol),
+            asked: format!("`{}`", provider.name),
+            address: upstream.shown() + &from_variable(upstream),
             is_told: false,
         };
         let body = match asks {
@@ -204,10 +210,9 @@ impl Relay {
                     aside.give_back();
                 }
                 let words = words_of(&failure.without_url());
-                let address = upstream.shown();
                 let text = format!(
-                    "`{}` cannot be reached at {address}: {words}",
-                    provider.name
+                    "{} cannot be reached at {}: {words}",
+                    ending.asked, ending.address
                 );
                 if is_model_call {
                     self.set_unreached(Some(text.clone()));
@@ -267,6 +272,25 @@ impl Answerer for Relay {
     }
 }
 
+/// The variable that says where a provider is, where one does.
+fn from_variable(upstream: &Upstream) -> String {
+    let provider = upstream.provider();
+    let mut names = provider.variables.iter();
+    let found = names.find(|name| {
+        let value = std::env::var(name).unwrap_or_default();
+        Upstream::new(provider.name, &value).is_ok_and(|given| given == *upstream)
+    });
+    found.map_or_else(String::new, |name| format!(" (from {name})"))
+}
+
+/// What an error says that has no known form: its first line. A page says nothing in it.
+fn first_line(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let line = lines.next().filter(|line| !line.starts_with('<'));
+    line.unwrap_or_default().chars().take(LINE).collect()
+}
+
 /// What an error says, and what it says of its cause.
 pub(crate) fn words_of(error: &dyn std::error::Error) -> String {
     let mut words = error.to_string();
@@ -295,6 +319,9 @@ struct AnswerOf {
     /// What was set aside for it.
     aside: Option<SetAside>,
     protocol: Option<&'static dyn Protocol>,
+    /// Who is asked, and where that is, for people.
+    asked: String,
+    address: String,
     is_told: bool,
 }
 
@@ -322,8 +349,27 @@ impl AnswerOf {
                 _ => {}
             }
         }
+        if let (Some(_), Outcome::Failed { status, message }) = (self.protocol, &outcome) {
+            self.relay
+                .set_unreached(Some(self.refused(*status, message)));
+        }
         let log = &self.relay.log;
         log.end(self.place, self.relay.now(), gone, (outcome, changes));
+    }
+
+    /// What an error of the provider says, for people: its first line, without the keys of the session.
+    fn refused(&self, status: u16, message: &str) -> String {
+        let Self { asked, address, .. } = self;
+        let mut lines = message.lines().map(str::trim);
+        let first = lines.find(|line| !line.is_empty());
+        let said = first.map_or_else(String::new, |line| {
+            let mut line = line.to_owned();
+            for login in self.relay.logins() {
+                line = line.replace(&login, "[redacted]");
+            }
+            format!(": {line}")
+        });
+        format!("{asked} answered {status} at {address}{said}")
     }
 
     /// Passes an answer back while it comes.
@@ -404,9 +450,8 @@ impl Head {
         };
         if self.status >= 400 {
             let body = parse(&bytes).map(|it| it.value).unwrap_or_default();
-            let message = protocol::error_message(&body)
-                .unwrap_or_default()
-                .to_owned();
+            let message =
+                protocol::error_message(&body).map_or_else(|| first_line(&bytes), str::to_owned);
             let status = self.status;
             return none(Outcome::Failed { status, message });
         }
@@ -437,5 +482,45 @@ impl Head {
             },
         };
         (outcome, assembled.changes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_told_by_its_first_line_and_without_keys() {
+        for (body, told) in [
+            ("\n  no healthy upstream \nmore", "no healthy upstream"),
+            (
+                "{\"detail\":\"Unauthorized\"}",
+                "{\"detail\":\"Unauthorized\"}",
+            ),
+            ("<html>\n<title>502</title>", ""),
+            ("", ""),
+        ] {
+            assert_eq!(first_line(body.as_bytes()), told);
+        }
+        assert_eq!(first_line("é".repeat(300).as_bytes()).chars().count(), LINE);
+        let relay = Relay::new(Vec::new(), false).unwrap();
+        relay.keep_login("k-12345678");
+        let answer = AnswerOf {
+            relay,
+            place: 0,
+            aside: None,
+            protocol: None,
+            asked: "`openai`".to_owned(),
+            address: "https://a/v1".to_owned(),
+            is_told: true,
+        };
+        assert_eq!(
+            answer.refused(401, "\nno such key: k-12345678\nSee the manual."),
+            "`openai` answered 401 at https://a/v1: no such key: [redacted]"
+        );
+        assert_eq!(
+            answer.refused(500, ""),
+            "`openai` answered 500 at https://a/v1"
+        );
     }
 }
