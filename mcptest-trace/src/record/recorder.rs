@@ -327,8 +327,10 @@ impl Recorder {
         self
     }
 
-    /// A value that must not get into a file: it is replaced by `[redacted NAME]` wherever it
-    /// stands, also where it is encoded. The usual keys of model providers need not be named.
+    /// A value that must not get into a file: it is replaced by `[redacted NAME]` wherever it stands, also where it is
+    /// encoded. The usual keys of model providers need not be named. A value that has fewer than 8 characters, stands in a
+    /// key's place (`not-needed`), or is words at the name of a key (`SORT_KEY`, `delivered`) is replaced only where it
+    /// stands as a credential: in a header, in a field of a key, or at its name.
     pub fn secret(&mut self, name: &str, value: &str) -> &mut Self {
         self.secrets.push((name.to_owned(), value.to_owned()));
         self

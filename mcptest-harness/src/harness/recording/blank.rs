@@ -62,8 +62,8 @@ fn of_arguments(suite: &Suite, agent: &Agent) -> Vec<(String, String)> {
         .collect()
 }
 
-/// What the suite itself says is compared with the recording when it is judged, so blanking must not touch
-/// it; and a secret in it would be no secret.
+/// What the suite itself says is compared with the recording when it is judged, so blanking must not touch it; and a secret
+/// in it would be no secret. `redactor`: takes out what is taken out everywhere. A word may stand in a text of the suite.
 pub(super) fn no_secret_in_the_suite(
     agent: &Agent,
     model: usize,

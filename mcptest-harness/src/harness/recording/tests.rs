@@ -3,6 +3,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcptest_trace::record::Recorder;
+use mcptest_trace::record::redact::Redactor;
 use serde_json::Value;
 
 use super::*;
@@ -173,4 +174,22 @@ agents: [{ name: One, model: m, prompt: Do it., narrative: {}, servers: [desk], 
         redactor.redact_text("agent --api-key=k3y-0123456789 at 8000, desk t0k3n-0123456789");
     assert!(!told.contains("k3y-") && !told.contains("t0k3n-"), "{told}");
     assert!(told.contains("8000"), "{told}");
+}
+
+/// A value that is a word, or short, is no secret in the suite's own text, and stays there.
+#[test]
+fn only_a_secret_that_is_taken_out_everywhere_is_refused_in_the_suite() {
+    let folder = tempfile::tempdir().unwrap();
+    for (value, is_refused) in [("test", false), ("k3y-0123456789", true)] {
+        let said = format!("Is api_key: {value} right?");
+        let text =
+            format!("agents: [{{ name: One, model: m, prompt: '{said}', narrative: {{}} }}]\n");
+        let suite = load_text(folder.path(), &text);
+        let agent = suite.agent(subject(&suite, "One"));
+        let secret = ("OPENAI_API_KEY".to_owned(), value.to_owned());
+        let redactor = Redactor::new([secret], Vec::new()).unwrap();
+        assert_ne!(redactor.redact_text(&said), said);
+        let refused = blank::no_secret_in_the_suite(agent, 0, &redactor.without_words());
+        assert_eq!(refused.is_err(), is_refused, "{value}");
+    }
 }

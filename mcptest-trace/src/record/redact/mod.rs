@@ -101,8 +101,8 @@ struct Found {
 impl Redactor {
     /// Secrets are names, such as the environment variable, with their values. White space around
     /// a value is no part of it, and an empty value is no secret. A value that stands in a key's place (`not-needed`), has
-    /// fewer than 8 characters, or is words at the name of a key (`SORT_KEY`, `delivered`) is taken out only where it stands
-    /// as a credential: in a header, or in a field of a key.
+    /// fewer than 8 characters, or is words at the name of a key (`SORT_KEY`, `delivered` or `createdAt`) is taken out only
+    /// where it stands as a credential: in a header, or in a field of a key.
     pub fn new(
         secrets: impl IntoIterator<Item = (String, String)>,
         patterns: Vec<Regex>,
@@ -223,6 +223,13 @@ impl Redactor {
     #[must_use]
     pub fn with_kept<T: Into<String>>(mut self, texts: impl IntoIterator<Item = T>) -> Self {
         self.kept.extend(texts.into_iter().map(Into::into));
+        self
+    }
+
+    /// The same, which leaves values that are taken out only where they stand as a credential.
+    #[must_use]
+    pub fn without_words(mut self) -> Self {
+        self.weak.clear();
         self
     }
 

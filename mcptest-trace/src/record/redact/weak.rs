@@ -62,13 +62,35 @@ fn is_key(name: &str) -> bool {
     !chosen && (name.ends_with("_KEY") || KEYS.iter().any(|part| name.contains(part)))
 }
 
-/// Whether a value is words of one case, each with a capital or without: `delivered`, `Customer Name`, `created_at`.
+/// Whether a value is words of one case, each with a capital or without, or one name that has capitals inside:
+/// `delivered`, `Customer Name`, `created_at`, `createdAt`.
 fn is_words(value: &str) -> bool {
     let mut words = value.split(is_joint).filter(|word| !word.is_empty());
     words.all(|word| {
         let one_case =
             !word.contains(char::is_lowercase) || !word.chars().skip(1).any(char::is_uppercase);
-        one_case && word.chars().all(char::is_alphabetic) && word.chars().count() <= LONGEST
+        (one_case || is_camel(word))
+            && word.chars().all(char::is_alphabetic)
+            && word.chars().count() <= LONGEST
+    })
+}
+
+/// Whether a run of letters is words, of which each but the first begins with its only capital. Each is said: it has a
+/// vowel, and no more than four other letters after one another. A key of random letters has all that by chance in less than
+/// one of a hundred.
+fn is_camel(word: &str) -> bool {
+    let begins = word.char_indices().skip(1);
+    let begins = begins.filter(|(_, sign)| sign.is_uppercase());
+    let mut from = 0;
+    let mut parts: Vec<&str> = Vec::new();
+    for (at, _) in begins.chain([(word.len(), ' ')]) {
+        parts.push(&word[from..at]);
+        from = at;
+    }
+    let is_vowel = |sign: char| "aeiouy".contains(sign.to_ascii_lowercase());
+    parts.iter().all(|part| {
+        let others = part.split(is_vowel).map(str::len).max();
+        part.len() > 1 && part.contains(is_vowel) && others <= Some(4)
     })
 }
 
@@ -205,6 +227,11 @@ mod tests {
             "Out For Delivery",
             "order.created",
             "überfällig",
+            "createdAt",
+            "CreatedAt",
+            "lastUpdatedBy",
+            "orderNumber",
+            "shop.createdAt",
         ] {
             for name in [
                 "SORT_KEY",
@@ -238,6 +265,10 @@ mod tests {
             "kjhsdfgkjhqwertyuiopasdfg",
             "deadbeefcafebabe0",
             "kjhSdfgkJh",
+            "XkTuqLeRbWoA",
+            "aGVsbG9Xb3JsZA",
+            "dGhpcyBpcyBh",
+            "createdAtTheEndOfTheYearNow",
             "QWxhZGRpbjpvcGVu",
             "aGVsbG8=",
             "tr0ub4dor&3",
