@@ -183,11 +183,11 @@ async fn a_text_past_that_quotes_an_answer_otherwise_is_told_at_its_request() {
             *content = text.replace("I refund.\nAction", "I pay.\nAct").into();
         }
         let player = told(&cassette, PlayOptions::default(), &changed).await;
-        let played = player.played();
-        let found = played.divergences.iter();
+        let all = player.played();
+        let found = all.divergences.iter();
         let found: Vec<_> = found.map(|one| (one.call, one.path.as_str())).collect();
         assert_eq!(found, [(2, "user_turns[past_0]")]);
-        assert!(played.unasked.is_empty());
+        assert!(all.unasked.is_empty());
         // A client that sends a request again gets the same answer.
         changed.insert(2, changed[1].clone());
         let player = told(&cassette, PlayOptions::default(), &changed).await;
@@ -209,9 +209,9 @@ async fn one_more_request_of_a_scratchpad_is_beyond_the_recording() {
         assert_eq!(status, 400);
     }
     assert_eq!(paths(&player), ["model_calls[+0]", "model_calls[+1]"]);
-    let played = player.played();
-    let [one, _] = played.divergences.as_slice() else {
-        panic!("{played:?}");
+    let all = player.played();
+    let [one, _] = all.divergences.as_slice() else {
+        panic!("{all:?}");
     };
     assert_eq!(one.message, "the recording ends here after 3 model calls");
 }
