@@ -80,3 +80,34 @@ fn an_agent_of_which_nothing_was_judged_is_told_of() {
     assert_eq!(saved.stderr.matches("desk::").count(), 1, "{saved}");
     assert_eq!(saved.stdout, "7 results are the baseline in baseline\n");
 }
+
+/// Results stand in a folder of their own, and not among sources.
+#[test]
+fn results_are_not_strewn_into_other_folders() {
+    for without_crate in [false, true] {
+        let folder = four_agents();
+        if without_crate {
+            fs::remove_file(folder.at("Cargo.toml")).unwrap();
+        }
+        let before = collect(folder.path());
+        for place in ["suites", ".", "suites/cassettes", "before"] {
+            for option in ["--accept", "--save"] {
+                let baseline = if option == "--save" { "before" } else { "" };
+                let arguments = ["compare", option, place, baseline];
+                let arguments: Vec<&str> = arguments
+                    .into_iter()
+                    .filter(|argument| !argument.is_empty())
+                    .collect();
+                let said = mcptest(folder.path(), &arguments).exits(2);
+                let told = format!("error: `{place}` is no folder of results, because it has ");
+                assert!(said.stderr.contains(&told), "{said}");
+            }
+        }
+        assert!(collect(folder.path()) == before, "something was written");
+        // A folder of its own may have a page that explains it, and results of other packages.
+        folder.write("suites/baseline/README.md", "ours\n");
+        for _ in 0..2 {
+            mcptest(folder.path(), &["compare", "--accept", "suites/baseline"]).exits(0);
+        }
+    }
+}

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use mcptest::judge::{AgentTest, PackageCase, SideRuns};
 use mcptest::result::{CaseResult, folder};
-use mcptest_suite::escape;
+use mcptest_suite::{escape, shown_path};
 use mcptest_trace::evidence::compare::CostKind;
 
 use crate::failure::Failure;
@@ -22,6 +22,15 @@ pub(super) fn save(
     folder: &Path,
     output: &mut Output<'_>,
 ) -> Result<usize, Failure> {
+    if let Some(other) = other_than_results(folder, &opened.package.name) {
+        let what = format!(
+            "`{}` is no folder of results, because it has `{}`; nothing was saved",
+            folder.display(),
+            shown_path(&other)
+        );
+        return Err(Failure::new(what)
+            .help("name a new folder, or one that has nothing but results, such as `baseline`"));
+    }
     let agents = opened.suites.agents();
     let mut unusable = BTreeSet::new();
     for test in &agents {
@@ -89,6 +98,34 @@ pub(super) fn save(
         }
     }
     Ok(names.len())
+}
+
+/// What a folder has besides results, where it has none of the package yet: then it is a folder of sources, or of
+/// whatever else, in which nobody looks for results.
+fn other_than_results(folder: &Path, package: &str) -> Option<PathBuf> {
+    if !older(&folder.join(package)).is_empty() {
+        return None;
+    }
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<PathBuf> = entries
+        .map(|entry| PathBuf::from(entry.file_name()))
+        .collect();
+    names.sort();
+    names.into_iter().find(|name| {
+        let is_hidden = name.to_string_lossy().starts_with('.');
+        let explains = name.extension().is_some_and(|end| end == "md");
+        let path = folder.join(name);
+        let is_empty =
+            || path.is_dir() && fs::read_dir(&path).is_ok_and(|mut all| all.next().is_none());
+        let has_results = || match path.is_dir() {
+            // Of another package.
+            true => !older(&path).is_empty(),
+            false => {
+                fs::read_to_string(&path).is_ok_and(|text| CaseResult::from_json(&text).is_ok())
+            }
+        };
+        !is_hidden && !explains && !is_empty() && !has_results()
+    })
 }
 
 /// The results that a folder has.
