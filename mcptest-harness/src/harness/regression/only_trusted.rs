@@ -8,12 +8,12 @@ use mcptest_suite::model::{Agent, Suite};
 use mcptest_suite::{Subject, cassette_slug, shown_path};
 use mcptest_trace::evidence::compare::AgentName;
 
-use super::trusted::TrustedPlace;
+use super::trusted::{ResultAgent, TrustedPlace};
 use crate::gate::GateReading;
 use crate::harness::discovery::discover;
 use crate::harness::listing::{self, is_cassette};
 use crate::harness::loaded::LoadedSuite;
-use crate::result::{AgentFacts, CaseResult, SuiteFacts, folder};
+use crate::result::folder;
 use crate::trace::read_runs;
 
 /// An agent of the baseline that no agent of the suite is.
@@ -22,12 +22,6 @@ pub(super) struct OnlyTrusted {
     pub(super) stem: String,
     /// What it is called, where that is known.
     pub(super) name: Option<AgentName>,
-}
-
-/// An agent of which the results of a baseline tell.
-pub(super) struct ResultAgent {
-    suite: SuiteFacts,
-    agent: AgentFacts,
 }
 
 impl OnlyTrusted {
@@ -106,41 +100,6 @@ pub(super) fn asked_elsewhere(suite: &LoadedSuite) -> Option<BTreeSet<String>> {
 /// Whether a folder has a recording of any agent where the suite looks for them.
 pub(super) fn has_recordings(suite: &LoadedSuite, folder: &Path) -> bool {
     !stems(suite, folder).is_empty()
-}
-
-/// The agents that the results of a package tell of, by their cases. An error names a file that cannot be read: which
-/// agent it told of, nobody knows.
-fn result_agents(folder: &Path, package: &str) -> Result<Vec<ResultAgent>, String> {
-    let mut found: BTreeMap<String, ResultAgent> = BTreeMap::new();
-    for path in listing::folder(&folder.join(package)).runs {
-        let text = fs::read_to_string(&path).map_err(|error| error.to_string());
-        let result = text.and_then(|text| CaseResult::from_json(&text));
-        let shown = shown_path(path.strip_prefix(folder).unwrap_or(&path));
-        let result = result.map_err(|why| format!("{shown}: {why}"))?;
-        if let Some(agent) = result.agent {
-            let suite = result.suite;
-            found
-                .entry(agent.case.clone())
-                .or_insert(ResultAgent { suite, agent });
-        }
-    }
-    Ok(found.into_values().collect())
-}
-
-impl TrustedPlace {
-    /// The agents that results tell of; none of recordings.
-    fn result_agents(&self) -> Result<&[ResultAgent], String> {
-        let Self::Results {
-            folder,
-            package,
-            agents,
-        } = self
-        else {
-            return Ok(&[]);
-        };
-        let read = agents.get_or_init(|| result_agents(folder, package));
-        read.as_deref().map_err(Clone::clone)
-    }
 }
 
 /// Whether results tell of an agent, though its own case is not among them.

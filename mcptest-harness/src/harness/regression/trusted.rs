@@ -1,12 +1,14 @@
 //! What is known of a suite's trusted runs before any of them is read.
 
-use std::collections::HashMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use mcptest_suite::Subject;
+use mcptest_suite::{Subject, shown_path};
 
-use super::only_trusted::ResultAgent;
+use crate::harness::listing;
+use crate::result::{AgentFacts, CaseResult, SuiteFacts};
 
 /// Where the trusted runs of a suite are, and how each agent's stand to them.
 pub(crate) struct Trusted {
@@ -36,4 +38,45 @@ pub(super) enum Standing {
     New,
     Unchanged,
     Changed,
+}
+
+/// An agent of which the results of a baseline tell.
+pub(super) struct ResultAgent {
+    pub(super) suite: SuiteFacts,
+    pub(super) agent: AgentFacts,
+}
+
+impl TrustedPlace {
+    /// The agents that results tell of; none of recordings.
+    pub(super) fn result_agents(&self) -> Result<&[ResultAgent], String> {
+        let Self::Results {
+            folder,
+            package,
+            agents,
+        } = self
+        else {
+            return Ok(&[]);
+        };
+        let read = agents.get_or_init(|| result_agents(folder, package));
+        read.as_deref().map_err(Clone::clone)
+    }
+}
+
+/// The agents that the results of a package tell of, by their cases. An error names a file that cannot be read: which
+/// agent it told of, nobody knows.
+fn result_agents(folder: &Path, package: &str) -> Result<Vec<ResultAgent>, String> {
+    let mut found: BTreeMap<String, ResultAgent> = BTreeMap::new();
+    for path in listing::folder(&folder.join(package)).runs {
+        let text = fs::read_to_string(&path).map_err(|error| error.to_string());
+        let result = text.and_then(|text| CaseResult::from_json(&text));
+        let shown = shown_path(path.strip_prefix(folder).unwrap_or(&path));
+        let result = result.map_err(|why| format!("{shown}: {why}"))?;
+        if let Some(agent) = result.agent {
+            let suite = result.suite;
+            found
+                .entry(agent.case.clone())
+                .or_insert(ResultAgent { suite, agent });
+        }
+    }
+    Ok(found.into_values().collect())
 }
