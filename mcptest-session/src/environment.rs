@@ -37,6 +37,7 @@ pub(crate) fn variables(
     addresses: impl Iterator<Item = (&'static Provider, String)>,
     servers: &[(String, String)],
     config: Option<&Path>,
+    tools: String,
 ) -> Vec<(String, String)> {
     let mut environment = Vec::new();
     for (provider, url) in addresses {
@@ -52,6 +53,7 @@ pub(crate) fn variables(
             config.display().to_string(),
         ));
     }
+    environment.push(("MCPTEST_TOOLS".to_owned(), tools));
     environment.push(("MCPTEST_MODE".to_owned(), mode.as_str().to_owned()));
     if prompt.len() <= LONGEST_VARIABLE {
         environment.push(("MCPTEST_PROMPT".to_owned(), prompt.to_owned()));

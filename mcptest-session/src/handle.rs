@@ -7,10 +7,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::door::Door;
+pub use crate::door::ToolFailure;
 use crate::endpoint::Provider;
 use crate::mode::Mode;
-use crate::own_tools::OwnTools;
-pub use crate::own_tools::ToolFailure;
 #[cfg(feature = "play")]
 use crate::play::PlaySession;
 #[cfg(feature = "record")]
@@ -23,7 +23,8 @@ pub struct AgentSession {
     turns: Vec<String>,
     urls: Vec<(&'static str, String)>,
     servers: Vec<(String, String)>,
-    tools: OwnTools,
+    tools: Door,
+    tools_url: String,
 }
 
 impl AgentSession {
@@ -43,7 +44,8 @@ impl AgentSession {
             turns: session.turns().to_vec(),
             urls: urls.collect(),
             servers: servers.collect(),
-            tools: session.own_tools().clone(),
+            tools: session.door().clone(),
+            tools_url: session.tools_url(),
         }
     }
 
@@ -58,7 +60,8 @@ impl AgentSession {
             turns: session.turns().to_vec(),
             urls: urls.collect(),
             servers: session.mcp_servers().to_vec(),
-            tools: session.own_tools().clone(),
+            tools: session.door().clone(),
+            tools_url: session.tools_url(),
         }
     }
 
@@ -94,7 +97,14 @@ impl AgentSession {
         T: Serialize + DeserializeOwned,
         E: Display,
     {
-        self.tools.call(name, args, run).await
+        self.tools.runs(name, args, run).await
+    }
+
+    /// The address at which tools of the agent's own tell the session what they do, also those of other programs:
+    /// `MCPTEST_TOOLS` of a command.
+    #[must_use]
+    pub fn tools_url(&self) -> &str {
+        &self.tools_url
     }
 
     /// What the user asks first.

@@ -4,6 +4,7 @@
 //! - [`exchange`]: what was asked and what was said, in the words of no provider;
 //! - [`protocol`]: the wire formats of the providers, to and from an exchange;
 //! - `endpoint`, with the feature `endpoint`: the address, and who may ask;
+//! - [`door`]: what tools of the agent's own code do, so that they run only where they may;
 //! - `driver`, with the feature `endpoint`: an agent that is a command is started, asked and ended;
 //! - `process`, with the feature `process`: a program whose process group ends with this process;
 //! - [`mcp`]: the MCP servers behind the address, and what is called there;
@@ -13,6 +14,7 @@
 //!
 //! The crate knows recorded runs (`mcptest-trace`) and nothing of suites or gates.
 
+pub mod door;
 #[cfg(feature = "endpoint")]
 pub mod driver;
 #[cfg(feature = "endpoint")]
@@ -29,8 +31,6 @@ pub mod json;
 pub mod mcp;
 #[cfg(any(feature = "play", feature = "record"))]
 pub mod mode;
-#[cfg(any(feature = "play", feature = "record"))]
-mod own_tools;
 #[cfg(feature = "play")]
 pub mod play;
 #[cfg(feature = "process")]

@@ -14,12 +14,12 @@ use mcptest_trace::record::environment::{secrets_by_name, usual_secrets, variabl
 use mcptest_trace::record::recorded_on;
 use mcptest_trace::record::redact::Redactor;
 
+use crate::door::{self, Door};
 use crate::driver::{AgentCommand, Ended};
 use crate::endpoint::{Endpoint, Provider, Upstream};
 use crate::environment;
 use crate::folders::{self, Folder, forms};
 use crate::mcp::{ConfigFile, McpServer, Order, ServerFailure, Servers};
-use crate::own_tools::OwnTools;
 use crate::record::{RecordedRun, Relay, RunOptions, redact};
 
 pub use crate::mode::Mode;
@@ -52,7 +52,7 @@ pub struct Session {
     servers: Arc<Servers>,
     /// Where clients read the addresses of the servers.
     config: Option<ConfigFile>,
-    own_tools: OwnTools,
+    door: Door,
     began: Instant,
     recorded_at: Timestamp,
     mode: Mode,
@@ -103,8 +103,10 @@ impl Session {
         let file = config.as_ref().map(ConfigFile::path);
         let servers = Servers::start(&options.mcp_servers, began, client, file, order);
         let servers = Arc::new(servers.map_err(SessionError::ServerStart)?);
+        let door = Door::at(began, relay.log().ticks().clone());
         let place = Place {
             relay: relay.clone(),
+            door: door.clone(),
             servers: Arc::clone(&servers),
         };
         let endpoint = Endpoint::start(Arc::new(place))
@@ -126,7 +128,7 @@ impl Session {
             relay,
             servers,
             config,
-            own_tools: OwnTools::default(),
+            door,
             began: Instant::now(),
             recorded_at: Timestamp::now(),
             mode: Mode::Record,
@@ -141,8 +143,14 @@ impl Session {
     }
 
     /// The tools of an agent that is a function.
-    pub(crate) fn own_tools(&self) -> &OwnTools {
-        &self.own_tools
+    pub(crate) fn door(&self) -> &Door {
+        &self.door
+    }
+
+    /// The address at which tools of the agent's own tell what they do.
+    #[must_use]
+    pub fn tools_url(&self) -> String {
+        format!("{}{}", self.endpoint.url(), door::PATH)
     }
 
     /// What the user asks first.
@@ -227,6 +235,7 @@ impl Session {
             addresses,
             &servers,
             self.mcp_config(),
+            self.tools_url(),
         )
     }
 
@@ -345,6 +354,7 @@ impl Session {
         printed: Option<Printed>,
     ) -> Result<FinishedRun, SessionError> {
         self.endpoint.close();
+        self.door.end();
         // While there is still somebody who removes it after a kill.
         self.config = None;
         // A client may leave a stream whose last event it has before its end is seen here.
@@ -356,6 +366,9 @@ impl Session {
         }
         if let Some((fault, tool)) = self.servers.missed_fault() {
             return Err(SessionError::Fault { fault, tool });
+        }
+        if let Some((tool, why)) = self.door.unkept() {
+            return Err(SessionError::Unkept { tool, why });
         }
         let duration = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let mut run = RunOptions::default();
@@ -383,8 +396,9 @@ impl Session {
             error,
             strangers: self.endpoint.strangers(),
         })?;
-        if let Some(tools) = self.own_tools.written() {
-            cassette["session"]["tools"] = tools;
+        let tools = self.door.written();
+        if !tools.is_empty() {
+            cassette["session"]["tools"] = tools.into();
         }
         let logins = self.relay.logins().into_iter().chain(self.servers.logins());
         let secrets = usual_secrets()

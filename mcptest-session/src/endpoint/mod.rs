@@ -26,6 +26,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+use crate::door::is_door;
 use crate::protocol;
 
 #[cfg(feature = "record")]
@@ -110,6 +111,8 @@ struct Door {
     closed: AtomicBool,
     requests: AtomicUsize,
     open: AtomicUsize,
+    /// Those of them that are of own tools are counted apart.
+    open_tools: AtomicUsize,
     /// Requests that went to another path, or named another host.
     strangers: AtomicUsize,
 }
@@ -190,11 +193,17 @@ impl Drop for Endpoint {
 }
 
 /// A request that is open.
-struct Open(Arc<Door>);
+struct Open(Arc<Door>, bool);
 
 impl Drop for Open {
     fn drop(&mut self) {
-        self.0.open.fetch_sub(1, Ordering::Relaxed);
+        let Self(door, of_tools) = self;
+        let open = if *of_tools {
+            &door.open_tools
+        } else {
+            &door.open
+        };
+        open.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -223,9 +232,15 @@ async fn serve(State(serving): State<Serving>, request: Request) -> Response {
         door.strangers.fetch_add(1, Ordering::Relaxed);
         return error(path, 404, "the path of a request may not lead up (`..`)");
     }
-    let number = door.requests.fetch_add(1, Ordering::Relaxed);
-    door.open.fetch_add(1, Ordering::Relaxed);
-    let _open = Open(Arc::clone(door));
+    // Tools of the agent's own say what they do: the agent asks nothing then.
+    let of_tools = is_door(inside);
+    let (number, open) = if of_tools {
+        (0, &door.open_tools)
+    } else {
+        (door.requests.fetch_add(1, Ordering::Relaxed), &door.open)
+    };
+    open.fetch_add(1, Ordering::Relaxed);
+    let _open = Open(Arc::clone(door), of_tools);
     if door.closed.load(Ordering::Relaxed) {
         return error(inside, 410, "this session of mcptest has ended");
     }
@@ -233,7 +248,7 @@ async fn serve(State(serving): State<Serving>, request: Request) -> Response {
         let text = format!("a session of mcptest takes at most {MAX_REQUESTS} requests");
         return error(inside, 429, &text);
     }
-    if door.open.load(Ordering::Relaxed) > MAX_OPEN {
+    if open.load(Ordering::Relaxed) > MAX_OPEN {
         let text = format!("a session of mcptest takes at most {MAX_OPEN} requests at once");
         return error(inside, 429, &text);
     }
@@ -261,11 +276,14 @@ fn climbs(path: &str) -> bool {
     plain.split(['/', '\\']).any(|part| part == "..")
 }
 
-/// An error in the shape of the provider that a path belongs to, or of JSON-RPC for the path of an MCP server.
+/// An error in the shape of the provider that a path belongs to, of JSON-RPC for the path of an MCP server, or of the door.
 #[must_use]
 pub fn error(path: &str, status: u16, message: &str) -> Response {
     let message = format!("mcptest: {message}");
-    let body = if path.starts_with("/mcp/") {
+    let body = if is_door(path) {
+        // Nobody can take it for the answer to a call.
+        json!({ "message": message })
+    } else if path.starts_with("/mcp/") {
         json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32000, "message": message } })
     } else {
         protocol::for_error(path).error(status, &message)

@@ -158,6 +158,7 @@ mod tests {
             asked: None,
             asked_at: 1,
             ended_at: None,
+            tick: 0,
             outcome: Outcome::Open,
             gone: false,
             changes: BTreeSet::new(),

@@ -70,16 +70,44 @@ impl CallIndex {
 
     /// Gives the first call that was not given, of those that a call may be; else says how many these are.
     pub(crate) fn give(&self, given: &mut Given, tool: &str, args: &Value) -> Result<usize, usize> {
-        let like = self.like(tool, args);
-        let left = like.iter().filter_map(|group| {
-            let given = given.0.get(group).copied().unwrap_or_default();
-            Some((*self.groups[*group].get(given)?, *group))
-        });
-        let Some((call, group)) = left.min() else {
-            return Err(like.iter().map(|group| self.groups[*group].len()).sum());
-        };
+        let (call, group) = self.first_left(given, tool, args, &|_| false)?;
         *given.0.entry(group).or_default() += 1;
         Ok(call)
+    }
+
+    /// The first call that is not taken, of those that a call may be; else says how many these are. What is taken once
+    /// stays so.
+    pub(crate) fn next(
+        &self,
+        given: &mut Given,
+        tool: &str,
+        args: &Value,
+        is_taken: &dyn Fn(usize) -> bool,
+    ) -> Result<usize, usize> {
+        let found = self.first_left(given, tool, args, is_taken);
+        found.map(|(call, _)| call)
+    }
+
+    /// The same with its group.
+    fn first_left(
+        &self,
+        given: &mut Given,
+        tool: &str,
+        args: &Value,
+        is_taken: &dyn Fn(usize) -> bool,
+    ) -> Result<(usize, usize), usize> {
+        let like = self.like(tool, args);
+        let left = like.iter().filter_map(|group| {
+            let of_group = &self.groups[*group];
+            let next = given.0.entry(*group).or_default();
+            while of_group.get(*next).is_some_and(|call| is_taken(*call)) {
+                *next += 1;
+            }
+            Some((*of_group.get(*next)?, *group))
+        });
+        let left: Vec<(usize, usize)> = left.collect();
+        let found = left.into_iter().min();
+        found.ok_or_else(|| like.iter().map(|group| self.groups[*group].len()).sum())
     }
 
     /// The groups whose calls a call may be.

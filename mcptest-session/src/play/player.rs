@@ -19,6 +19,7 @@ use super::server_reply;
 use super::state::{BEYOND, Request, State};
 use super::talk::Reading;
 use super::wire::{cut, failed, is_array, response, wants_usage, whole};
+use crate::door::{Door, is_door};
 use crate::endpoint::{Answerer, Answering, Incoming, Provider, error};
 use crate::exchange::{Part, Said, Tool};
 use crate::folders::{Folder, forms};
@@ -35,6 +36,7 @@ pub(super) struct Inner {
     pub(super) recording: Recording,
     pub(super) options: PlayOptions,
     pub(super) state: Mutex<State>,
+    pub(super) door: Door,
 }
 
 impl Player {
@@ -48,10 +50,12 @@ impl Player {
         let mut state = State::default();
         state.folders.clone_from(&recording.folders);
         state.folders.add(Folder::Current, &forms(Path::new(".")));
+        let door = recording.door(&options, state.ticks.clone());
         Self(Arc::new(Inner {
             recording,
             options,
             state: Mutex::new(state),
+            door,
         }))
     }
 
@@ -293,6 +297,9 @@ impl Player {
 
 impl Answerer for Player {
     fn answer(&self, incoming: Incoming) -> Answering {
+        if is_door(&incoming.path) {
+            return self.0.door.answer(incoming);
+        }
         let player = self.clone();
         Box::pin(async move { player.respond(&incoming) })
     }

@@ -16,10 +16,10 @@ use super::moves::{self, Shape};
 use super::offered::{OfferedTool, ToolName, ToolNames, offered, tool_names};
 use super::openings::Openings;
 use super::servers::{self, RecordedServer};
+use crate::door::RecordedCalls;
 use crate::exchange::{Part, Said};
 use crate::folders::SameFolders;
 use crate::json::{list, named, text};
-use crate::own_tools;
 use crate::record::{Told, read_told};
 
 /// The first number of the version of the field `session` that is read here.
@@ -52,7 +52,7 @@ pub struct Recording {
     /// What clients call the tools.
     pub(super) names: ToolNames,
     /// What tools of the agent's own code answered, where its session was told.
-    pub(super) own_tools: Vec<Value>,
+    pub(super) own_tools: RecordedCalls,
     /// What its program said to the user.
     pub(super) closing: Closing,
     /// The model that it names, where no session wrote it down.
@@ -132,7 +132,7 @@ impl Recording {
             folders: SameFolders::of(cassette),
             names: ToolNames::of(&trace, tools.as_deref(), field),
             others: others(field),
-            own_tools: own_tools::of_recording(list(field, "tools"), &trace),
+            own_tools: RecordedCalls::of(list(field, "tools"), &trace),
             closing: Closing::of(field, &trace),
             foreign_model: named(cassette, "model").filter(|_| field.is_null()),
             mcp: servers::of(field, &trace, tools.as_deref()),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mcptest_trace::eval::{Divergence, DivergenceKind, PlaybackReport};
+use mcptest_trace::eval::{Divergence, PlaybackReport};
 use mcptest_trace::record::environment::variables as own_variables;
 use mcptest_trace::record::redact::Redactor;
 use serde_json::Value;
@@ -13,12 +13,12 @@ use super::options::PlayOptions;
 use super::player::Player;
 use super::recording::Recording;
 use super::servers::RecordedServer;
+use crate::door::{self, Door};
 use crate::driver::{AgentCommand, Ended};
 use crate::endpoint::{Endpoint, Provider};
 use crate::environment;
 use crate::mcp::{ConfigFile, path_of};
 use crate::mode::Mode;
-use crate::own_tools::OwnTools;
 use crate::record::{RunError, RunOptions, redact};
 
 /// One run of an agent's own code, whose model is a recording. Nothing is passed on.
@@ -48,7 +48,6 @@ pub struct PlaySession {
     /// The MCP servers, each with its address.
     servers: Vec<(String, String)>,
     config: Option<ConfigFile>,
-    own_tools: OwnTools,
 }
 
 /// What came of playing a run.
@@ -88,7 +87,6 @@ impl PlaySession {
             .map(|server| server.name.clone())
             .collect();
         let recorded_at = recording.recorded_at().map(str::to_owned);
-        let own_tools = OwnTools::played(&recording.own_tools);
         let player = Player::new(recording, options);
         let endpoint = Endpoint::start(Arc::new(player.clone())).await?;
         let servers: Vec<(String, String)> = names
@@ -106,7 +104,6 @@ impl PlaySession {
         Ok(Self {
             servers,
             config,
-            own_tools,
             player,
             endpoint,
             turns: turns.into_iter().collect(),
@@ -127,8 +124,14 @@ impl PlaySession {
     }
 
     /// The tools of an agent that is a function.
-    pub(crate) fn own_tools(&self) -> &OwnTools {
-        &self.own_tools
+    pub(crate) fn door(&self) -> &Door {
+        self.player.door()
+    }
+
+    /// The address at which tools of the agent's own tell what they do.
+    #[must_use]
+    pub fn tools_url(&self) -> String {
+        format!("{}{}", self.endpoint.url(), door::PATH)
     }
 
     /// The MCP servers, each with its address.
@@ -156,6 +159,7 @@ impl PlaySession {
             addresses,
             &self.servers,
             self.config.as_ref().map(ConfigFile::path),
+            self.tools_url(),
         );
         environment.extend(placeholders(own_variables().map(|(name, _)| name)));
         if let Some(at) = &self.recorded_at {
@@ -214,6 +218,7 @@ impl PlaySession {
         redactor: Option<&Redactor>,
     ) -> PlayedRun {
         self.endpoint.close();
+        self.door().end();
         run.stopped = stopped.map(str::to_owned);
         if run.turns.is_empty() {
             run.turns.clone_from(&self.turns);
@@ -225,26 +230,7 @@ impl PlaySession {
         let played = self.player.played();
         let mut report = PlaybackReport::default();
         report.divergences = played.divergences;
-        let calls = played.recorded_calls;
-        let told = |name: &str, message: String| {
-            Divergence::new(
-                DivergenceKind::ToolCall,
-                (calls, calls),
-                format!("tools[{name}]"),
-                message,
-            )
-        };
-        for (name, args, words) in self.own_tools.unknown() {
-            report
-                .divergences
-                .push(told(&name, words).with_values(None, Some(args)));
-        }
-        for (name, args) in self.own_tools.unmade() {
-            let words = format!("the code does not make the recorded call of the tool `{name}`");
-            report
-                .divergences
-                .push(told(&name, words).with_values(Some(args), None));
-        }
+        report.divergences.extend(self.player.own_tools());
         report.divergences.extend(self.player.closing(&run));
         report.unasked = played.unasked;
         if let Some(redactor) = redactor {

@@ -12,6 +12,7 @@ use super::held::HeldRequests;
 use super::pads::Pads;
 use super::recording::Recording;
 use super::servers::ServersState;
+use crate::door::Ticks;
 use crate::endpoint::{Incoming, error};
 use crate::exchange::{Asked, Said};
 use crate::folders::SameFolders;
@@ -51,6 +52,8 @@ pub(super) struct State {
     /// Requests beyond the recording.
     pub(super) beyond: usize,
     pub(super) servers: ServersState,
+    /// What numbers all that happens.
+    pub(super) ticks: Ticks,
     /// The folders of this run.
     pub(super) folders: SameFolders,
     /// Requests that were not recorded: beyond the recording, or once more.
@@ -154,7 +157,8 @@ impl State {
 
     fn note(&mut self, request: Request<'_>, rank: usize, outcome: Outcome) {
         self.latest = self.latest.max(rank);
-        let observed = request.observed(rank, outcome, &mut self.pool);
+        let mut observed = request.observed(rank, outcome, &mut self.pool);
+        observed.tick = self.ticks.next();
         self.observed.push(observed);
     }
 }
@@ -184,6 +188,7 @@ impl Request<'_> {
             asked: Some(pool.shared(self.asked)),
             asked_at: at,
             ended_at: Some(at + 1),
+            tick: 0,
             outcome,
             gone: false,
             changes: self.changes,

@@ -37,7 +37,7 @@ pub(super) mod work {
 }
 
 /// Whether a value now is the recorded one.
-pub(super) fn same(recorded: &Value, played: &Value, masks: &[Regex]) -> bool {
+pub(crate) fn same(recorded: &Value, played: &Value, masks: &[Regex]) -> bool {
     #[cfg(test)]
     work::one();
     match (recorded, played) {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::observed::{Observed, Outcome};
 use super::question::{Pool, Question};
+use crate::door::Ticks;
 use crate::exchange::{Asked, Call};
 use crate::lossless::Change;
 
@@ -16,6 +17,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 pub struct Log {
     all: Arc<Mutex<Noted>>,
     pool: Arc<Mutex<Pool>>,
+    ticks: Ticks,
 }
 
 /// The requests, and what is asked of them before each model call and each call at a server.
@@ -42,8 +44,9 @@ impl Log {
     }
 
     /// Notes a request that waits for its answer; its place is returned.
-    pub(crate) fn begin(&self, observed: Observed) -> usize {
+    pub(crate) fn begin(&self, mut observed: Observed) -> usize {
         let mut all = self.noted();
+        observed.tick = self.ticks.next();
         all.requests.push(observed);
         all.open += 1;
         all.requests.len() - 1
@@ -80,6 +83,11 @@ impl Log {
         observed.gone = gone;
         observed.outcome = outcome;
         observed.changes.extend(changes);
+    }
+
+    /// What numbers all that happens in the session.
+    pub(crate) fn ticks(&self) -> &Ticks {
+        &self.ticks
     }
 
     fn has_open(&self) -> bool {

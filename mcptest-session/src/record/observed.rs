@@ -37,6 +37,8 @@ pub struct Observed {
     pub asked_at: u64,
     /// When the answer had come, in milliseconds since the session began.
     pub ended_at: Option<u64>,
+    /// Its place among all that happened in the session.
+    pub(crate) tick: u64,
     /// What came of it.
     pub outcome: Outcome,
     /// The client went away before it had the whole answer.

@@ -259,6 +259,7 @@ impl Relay {
             asked,
             asked_at: self.now(),
             ended_at: None,
+            tick: 0,
             outcome: Outcome::Open,
             gone: false,
             changes,

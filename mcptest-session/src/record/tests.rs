@@ -35,6 +35,7 @@ impl Wire {
             asked,
             asked_at,
             ended_at: Some(asked_at + 5),
+            tick: asked_at,
             outcome,
             gone: false,
             changes: BTreeSet::new(),

@@ -38,6 +38,13 @@ pub enum SessionError {
         /// The tool that the model called.
         tool: String,
     },
+    /// A tool of the agent's own gave a value that could not be given back.
+    Unkept {
+        /// The tool.
+        tool: String,
+        /// What its value is, and why it cannot be kept.
+        why: String,
+    },
     /// What the program prints is what the user reads, and it printed nothing.
     Silent,
     /// Secrets cannot be looked for.
@@ -70,6 +77,13 @@ impl fmt::Display for SessionError {
                     f,
                     "the fault `{fault}` is for a call of `{tool}` that reached no MCP server: faults are injected at \
                      MCP servers, and not into tools of the agent's own code"
+                );
+            }
+            Self::Unkept { tool, why } => {
+                return write!(
+                    f,
+                    "the tool `{tool}` gave a value that cannot be kept, so that the run cannot be played: {why}; let the tool \
+                     give a value that is JSON, or say how its value is kept (`encode=` and `decode=`)"
                 );
             }
             Self::Run { error, strangers } => (error, strangers, None),

@@ -1,7 +1,8 @@
-//! What stands at the address of a session: the model's API, and MCP servers.
+//! What stands at the address of a session: the model's API, MCP servers, and the door of own tools.
 
 use std::sync::Arc;
 
+use crate::door::{Door, is_door};
 use crate::endpoint::{Answerer, Answering, Incoming};
 use crate::mcp::Servers;
 use crate::record::Relay;
@@ -10,12 +11,15 @@ use crate::record::Relay;
 pub(super) struct Place {
     pub(super) relay: Relay,
     pub(super) servers: Arc<Servers>,
+    pub(super) door: Door,
 }
 
 impl Answerer for Place {
     fn answer(&self, incoming: Incoming) -> Answering {
         if incoming.path.starts_with("/mcp/") {
             self.servers.answer(incoming)
+        } else if is_door(&incoming.path) {
+            self.door.answer(incoming)
         } else {
             self.relay.answer(incoming)
         }

@@ -330,6 +330,7 @@ async fn examples_that_no_model_said_are_no_answers() {
         asked: Some(protocol.asked(&route, &agent.request(&begin())).into()),
         asked_at: 0,
         ended_at: Some(1),
+        tick: 0,
         outcome: Outcome::Said {
             said: answer(0),
             broken: None,

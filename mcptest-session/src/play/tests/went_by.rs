@@ -52,6 +52,7 @@ impl Wire {
             asked: Some(protocol.asked(&route, request).into()),
             asked_at,
             ended_at: Some(asked_at + 5),
+            tick: 0,
             outcome: Outcome::Said { said, broken },
             gone: false,
             changes: BTreeSet::new(),

@@ -380,6 +380,7 @@ fn session(steps: &[Step]) -> Vec<Observed> {
             asked: Some(asked),
             asked_at: at,
             ended_at: Some(at + 5),
+            tick: 0,
             outcome: if step.fails {
                 failed
             } else {

@@ -1,0 +1,94 @@
+//! A call of a tool of the agent's own, as the door knows it.
+
+use serde_json::Value;
+
+/// A call of a tool of the agent's own.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct OwnCall {
+    /// The tool, as the code names it.
+    pub name: String,
+    /// The arguments, as the code called it.
+    pub args: Value,
+    /// The identifier of the model's call, where the code knows it.
+    pub call_id: Option<String>,
+    /// The call inside of which it was made, as the code says it: its place among all.
+    pub inside: Option<usize>,
+    /// Its place among all that happened.
+    pub began: u64,
+    /// The same of its end.
+    pub ended: Option<u64>,
+    /// When it began, in milliseconds since the session did.
+    pub began_at: u64,
+    /// When it ended.
+    pub ended_at: Option<u64>,
+    /// How it ended.
+    pub ending: Ending,
+    /// What answered in its place.
+    pub by: Option<By>,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Ending {
+    /// Nobody said.
+    #[default]
+    Unreported,
+    /// It gave a value.
+    Result(Value),
+    /// It failed.
+    Error(Raised),
+    /// Control flow ended it.
+    Left,
+}
+
+/// What a tool raised.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Raised {
+    /// The name of its type.
+    pub kind: String,
+    /// Where that type is defined.
+    pub module: Option<String>,
+    /// What it says.
+    pub text: String,
+    /// What it was made with, where that is plain JSON.
+    pub args: Option<Vec<Value>>,
+}
+
+/// What answered in the place of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub enum By {
+    /// The suite.
+    Suite,
+    /// A fault of the suite, with its mark.
+    Fault(Value),
+}
+
+impl OwnCall {
+    /// A call that begins.
+    pub(crate) fn new(name: impl Into<String>, args: Value) -> Self {
+        Self {
+            name: name.into(),
+            args,
+            ..Self::default()
+        }
+    }
+
+    /// How long it took, in milliseconds.
+    #[must_use]
+    pub fn duration_ms(&self) -> Option<u64> {
+        Some(self.ended_at?.saturating_sub(self.began_at))
+    }
+}
+
+impl Raised {
+    /// An error with a type and a text.
+    pub(crate) fn new(kind: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            kind: kind.into(),
+            text: text.into(),
+            ..Self::default()
+        }
+    }
+}

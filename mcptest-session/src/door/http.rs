@@ -1,0 +1,79 @@
+//! The requests of the door over HTTP. Only three forms of a `200` are an answer to a call, and no error has one of them.
+
+use axum::http::{Method, StatusCode};
+use axum::response::Response;
+use serde_json::{Value, json};
+
+use super::request::{self, run_id};
+use super::state::{Door, Refusal, Verdict};
+use super::{MAX_CALLS, PATH};
+use crate::endpoint::{Answerer, Answering, Incoming, error};
+use crate::mcp::rpc::whole;
+
+impl Verdict {
+    /// Its form on the wire.
+    #[must_use]
+    pub fn written(&self) -> Value {
+        match self {
+            Self::Run(run) => json!({ "run": run_id(*run) }),
+            Self::Result { value, told: false } => json!({ "result": value }),
+            Self::Result { value, told: true } => json!({ "result": value, "told": true }),
+            Self::Error(raised) => json!({ "error": raised.written() }),
+        }
+    }
+}
+
+impl Refusal {
+    fn status(&self) -> u16 {
+        match self {
+            Self::Bad(_) => 400,
+            Self::Run => 409,
+            Self::Ended => 410,
+            Self::TooMany => 429,
+        }
+    }
+
+    fn told(&self) -> String {
+        match self {
+            Self::Bad(text) => text.clone(),
+            Self::Run => "no run of this session has this name, or its end was told".to_owned(),
+            Self::Ended => "this session of mcptest has ended".to_owned(),
+            Self::TooMany => {
+                format!("a session of mcptest takes at most {MAX_CALLS} calls of tools")
+            }
+        }
+    }
+}
+
+impl Door {
+    fn respond(&self, incoming: &Incoming) -> Response {
+        let asked = incoming.path.strip_prefix(PATH).unwrap_or_default();
+        if !matches!(asked, "/call" | "/done") {
+            let text = "the door of the tools has `/call` and `/done`";
+            return error(&incoming.path, 404, text);
+        }
+        if incoming.method != Method::POST {
+            return error(&incoming.path, 405, "the door of the tools takes `POST`");
+        }
+        let answer = if asked == "/call" {
+            let request = request::call(&incoming.body).map_err(Refusal::Bad);
+            let verdict = request.and_then(|request| self.call(request));
+            verdict.map(|verdict| verdict.written())
+        } else {
+            let request = request::done(&incoming.body).map_err(Refusal::Bad);
+            let done = request.and_then(|request| self.done(request));
+            done.map(|()| json!({}))
+        };
+        match answer {
+            Ok(answer) => whole(StatusCode::OK, answer.to_string()),
+            Err(refusal) => error(&incoming.path, refusal.status(), &refusal.told()),
+        }
+    }
+}
+
+impl Answerer for Door {
+    fn answer(&self, incoming: Incoming) -> Answering {
+        let door = self.clone();
+        Box::pin(async move { door.respond(&incoming) })
+    }
+}

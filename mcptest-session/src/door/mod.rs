@@ -1,0 +1,52 @@
+//! The door of a session: tools of the agent's own code tell it what they do, so that they run only where they may.
+//!
+//! - `request`: the two requests, read; `http`: their answers;
+//! - `entry`: a call at the door, and how it ended; `written`: the same in a cassette;
+//! - `state`: the calls of a session, for all that come by;
+//! - `play`: what a recording gives back; `recorded`: the calls that it has;
+//! - `in_process`: calls of an agent that is a function of this process.
+//!
+//! While a run is recorded, nothing is decided here but what a suite answers in a tool's place: which call of the model a
+//! call is, is found when the run is over.
+
+mod entry;
+#[cfg(any(feature = "play", feature = "record"))]
+mod http;
+#[cfg(any(feature = "play", feature = "record"))]
+mod in_process;
+#[cfg(feature = "play")]
+mod play;
+#[cfg(feature = "play")]
+mod recorded;
+pub mod request;
+#[cfg(any(feature = "play", feature = "record"))]
+mod state;
+#[cfg(all(test, feature = "play", feature = "record"))]
+#[allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+mod tests;
+mod ticks;
+pub(crate) mod written;
+
+pub use entry::{Ending, OwnCall, Raised};
+#[cfg(any(feature = "play", feature = "record"))]
+pub use in_process::ToolFailure;
+#[cfg(feature = "play")]
+pub(crate) use play::Playing;
+#[cfg(feature = "play")]
+pub(crate) use recorded::RecordedCalls;
+#[cfg(any(feature = "play", feature = "record"))]
+pub use state::{Door, Refusal, Verdict};
+pub(crate) use ticks::Ticks;
+
+/// The path of the door below the address of a session.
+pub const PATH: &str = "/tools";
+
+/// The most calls of one session.
+pub const MAX_CALLS: usize = 200_000;
+
+/// Whether a path is of the door.
+#[must_use]
+pub fn is_door(path: &str) -> bool {
+    path.strip_prefix(PATH)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}

@@ -1,0 +1,327 @@
+//! What a recording gives back in the place of tools.
+
+use mcptest_trace::eval::{Divergence, DivergenceKind};
+use mcptest_trace::trace::{Trace, canonical_json, json_eq};
+use regex::Regex;
+use serde_json::{Map, Value};
+
+use super::entry::{Ending, OwnCall, Raised};
+use super::recorded::{RecordedCalls, RecordedOwn, is_same_tool};
+use super::state::{Door, Verdict};
+use super::ticks::Ticks;
+use super::written::without;
+use crate::play::call_index::Given;
+use crate::play::texts::same;
+
+/// For so many calls that were not recorded, the nearest recorded call is looked for among all.
+const MOST_NEAREST: usize = 100;
+
+/// A recording that answers calls.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Playing {
+    recorded: RecordedCalls,
+    masks: Vec<Regex>,
+    /// The tools that run for real.
+    running: Vec<String>,
+    given: Given,
+    /// Which calls were given.
+    taken: Vec<bool>,
+    unknown: Vec<Unrecorded>,
+}
+
+/// A call that was not recorded, or whose value does not fit.
+#[derive(Debug, Clone, PartialEq)]
+struct Unrecorded {
+    name: String,
+    args: Value,
+    /// The arguments of the nearest recorded call.
+    nearest: Option<Value>,
+    words: String,
+}
+
+/// Why no recorded call is found: what is said, and the nearest one.
+type Unfound = (String, Option<usize>);
+
+impl Playing {
+    pub(crate) fn new(recorded: RecordedCalls, masks: Vec<Regex>) -> Self {
+        Self {
+            taken: vec![false; recorded.calls.len()],
+            recorded,
+            masks,
+            ..Self::default()
+        }
+    }
+
+    /// The same, with tools that run for real all the same; `*` is all.
+    pub(crate) fn with_running(mut self, tools: &[String]) -> Self {
+        self.running = tools.to_vec();
+        self
+    }
+
+    /// What is given back for a call; nothing for one that runs.
+    pub(super) fn answer(&mut self, call: &mut OwnCall) -> Option<Verdict> {
+        let runs = |tool: &String| *tool == call.name || tool == "*";
+        let runs = self.running.iter().any(runs);
+        let place = match self.find(call) {
+            Ok(place) => place,
+            Err((words, nearest)) => {
+                let nearest = nearest.map(|place| self.recorded.calls[place].own.args.clone());
+                self.unknown.push(Unrecorded {
+                    name: call.name.clone(),
+                    args: call.args.clone(),
+                    nearest,
+                    words: words.clone(),
+                });
+                if runs {
+                    return None;
+                }
+                let raised = Raised::new("ToolError", format!("mcptest: {words}"));
+                call.ending = Ending::Error(raised.clone());
+                return Some(Verdict::Error(raised));
+            }
+        };
+        self.taken[place] = true;
+        (!runs).then(|| self.give(call, place))
+    }
+
+    fn give(&self, call: &mut OwnCall, place: usize) -> Verdict {
+        let known = &self.recorded.calls[place];
+        call.ending.clone_from(&known.own.ending);
+        match &known.own.ending {
+            Ending::Result(value) => Verdict::Result {
+                value: value.clone(),
+                told: known.told,
+            },
+            Ending::Error(raised) => Verdict::Error(raised.clone()),
+            Ending::Left | Ending::Unreported => {
+                let how = match known.own.ending {
+                    Ending::Left => "was left by control flow, which is not played",
+                    _ => "gave no answer",
+                };
+                let name = &call.name;
+                let words = format!("`{name}` {how} when the run was recorded");
+                Verdict::Error(Raised::new("ToolError", format!("mcptest: {words}")))
+            }
+        }
+    }
+
+    /// The recorded call that a call is: that of its identifier, else the next one with its arguments.
+    fn find(&mut self, call: &OwnCall) -> Result<usize, Unfound> {
+        let of_id = call
+            .call_id
+            .as_ref()
+            .and_then(|id| self.recorded.ids.get(id));
+        let of_id = of_id.into_iter().flatten();
+        let of_id = of_id.flat_map(|of| self.recorded.by_call.get(of).into_iter().flatten());
+        let is_it = |place: &usize| is_same_tool(&self.recorded.calls[*place].own.name, &call.name);
+        let of_id: Vec<usize> = of_id.copied().filter(is_it).collect();
+        if !of_id.is_empty() {
+            let left = of_id.iter().copied().filter(|place| !self.taken[*place]);
+            let left: Vec<usize> = left.collect();
+            let fitting = left.iter().copied();
+            let mut fitting = fitting.filter(|place| self.fits(*place, &call.args));
+            return match (fitting.next(), left.first()) {
+                (Some(place), _) => Ok(place),
+                (None, Some(nearest)) => Err(self.otherwise(call, *nearest)),
+                (None, None) if of_id.iter().any(|place| self.fits(*place, &call.args)) => {
+                    Err((once_more(&call.name), None))
+                }
+                (None, None) => Err(self.otherwise(call, of_id[0])),
+            };
+        }
+        let mut equal = 0;
+        let forms: Vec<(String, Value)> = self
+            .recorded
+            .forms(&call.name, &call.args)
+            .map(|(name, args)| (name.to_owned(), args))
+            .collect();
+        let mut found: Vec<usize> = Vec::new();
+        for (name, args) in &forms {
+            let is_taken = |place: usize| self.taken[place];
+            match self
+                .recorded
+                .index
+                .next(&mut self.given, name, args, &is_taken)
+            {
+                Ok(place) => found.push(place),
+                Err(count) => equal += count,
+            }
+        }
+        if let Some(place) = found.into_iter().min() {
+            return Ok(place);
+        }
+        // What a mask blanks, or what a framework made of the model's arguments, is in no index.
+        let names: Vec<&str> = self.recorded.names(&call.name).collect();
+        let own = names
+            .iter()
+            .filter_map(|name| self.recorded.by_name.get(*name));
+        let own = || own.clone().flatten().copied();
+        let looks = self.unknown.len() < MOST_NEAREST;
+        if looks || !self.masks.is_empty() {
+            let mut left = own().filter(|place| !self.taken[*place]);
+            if let Some(place) = left.find(|place| self.fits(*place, &call.args)) {
+                return Ok(place);
+            }
+        }
+        if equal > 0 {
+            return Err((once_more(&call.name), None));
+        }
+        let name = &call.name;
+        if own().next().is_none() {
+            return Err((
+                format!("`{name}` was not called when the run was recorded"),
+                None,
+            ));
+        }
+        let nearest = own().filter(|_| looks).min_by_key(|place| {
+            let differing = differing(&self.recorded.calls[*place], &call.args).len();
+            (self.taken[*place], differing)
+        });
+        Err(nearest.map_or_else(
+            || {
+                let words = format!("the recording has no call of `{name}` with these arguments");
+                (words, None)
+            },
+            |nearest| self.otherwise(call, nearest),
+        ))
+    }
+
+    /// What is said of a call whose arguments are not those of a recorded one.
+    fn otherwise(&self, call: &OwnCall, nearest: usize) -> Unfound {
+        let known = &self.recorded.calls[nearest];
+        let differing = differing(known, &call.args).join(", ");
+        let words = format!(
+            "the recording has no call of `{}` with these arguments; the nearest recorded call has {}: {differing}",
+            call.name,
+            canonical_json(&known.own.args)
+        );
+        (words, Some(nearest))
+    }
+
+    /// Whether a call may be a recorded one.
+    fn fits(&self, place: usize, args: &Value) -> bool {
+        let known = &self.recorded.calls[place];
+        let recorded = &known.own.args;
+        if !known.told {
+            return same(recorded, &without(args, &known.omitted), &self.masks);
+        }
+        // A framework may make another type of what the model wrote, and add what the model did not name.
+        let (Value::Object(recorded), Value::Object(args)) = (recorded, args) else {
+            return same(recorded, args, &self.masks);
+        };
+        recorded.iter().all(|(key, old)| {
+            let new = args.get(key);
+            new.is_some_and(|new| same(old, new, &self.masks) || is_coerced(old, new))
+        })
+    }
+
+    /// Tells of a call that has its recorded value, which does not fit.
+    pub(super) fn unfit(&mut self, name: &str, args: &Value, words: &str) {
+        self.unknown.push(Unrecorded {
+            name: name.to_owned(),
+            args: args.clone(),
+            nearest: None,
+            words: words.to_owned(),
+        });
+    }
+
+    /// Recorded calls that were not made. Who wrote down what the model was told knew nothing of the tool.
+    fn unmade(&self) -> impl Iterator<Item = &RecordedOwn> {
+        let calls = self.recorded.calls.iter().zip(&self.taken);
+        calls.filter_map(|(call, taken)| (!taken && !call.told).then_some(call))
+    }
+}
+
+impl Door {
+    /// A door behind which no tool runs: what a cassette has of own tools is given back.
+    #[must_use]
+    pub fn of_notes(notes: &[Value]) -> Self {
+        let recorded = RecordedCalls::of(notes, &Trace::default());
+        Self::plays(Playing::new(recorded, Vec::new()), Ticks::default())
+    }
+
+    /// What the code does otherwise with its own tools. `answers`: how many answers of a model the recording has.
+    #[must_use]
+    pub fn divergences(&self, answers: usize) -> Vec<Divergence> {
+        let told = |name: &str, message: String, values: [Option<Value>; 2]| {
+            let path = format!("tools[{name}]");
+            let [recorded, played] = values;
+            Divergence::new(DivergenceKind::ToolCall, (answers, answers), path, message)
+                .with_values(recorded, played)
+        };
+        let found = self.with_playing(|playing| {
+            let unknown = playing.unknown.iter().map(|one| {
+                let values = [one.nearest.clone(), Some(one.args.clone())];
+                told(&one.name, one.words.clone(), values)
+            });
+            let unmade = playing.unmade().map(|one| {
+                let name = &one.own.name;
+                let words =
+                    format!("the code does not make the recorded call of the tool `{name}`");
+                told(name, words, [Some(one.own.args.clone()), None])
+            });
+            unknown.chain(unmade).collect()
+        });
+        found.unwrap_or_default()
+    }
+}
+
+fn once_more(name: &str) -> String {
+    format!("`{name}` is called once more with these arguments than when the run was recorded")
+}
+
+/// What arguments have otherwise than those of a recorded call.
+fn differing(known: &RecordedOwn, args: &Value) -> Vec<String> {
+    let empty = Map::new();
+    let args = without(args, &known.omitted);
+    let old = known.own.args.as_object().unwrap_or(&empty);
+    let new = args.as_object().unwrap_or(&empty);
+    let mut words = Vec::new();
+    for (key, value) in old {
+        match new.get(key) {
+            Some(now) if same(value, now, &[]) => {}
+            Some(now) => words.push(format!(
+                "`{key}` is {} and was {}",
+                canonical_json(now),
+                canonical_json(value)
+            )),
+            None => words.push(format!("`{key}` is missing")),
+        }
+    }
+    let added = new.keys().filter(|key| !old.contains_key(*key));
+    words.extend(added.map(|key| format!("`{key}` is new")));
+    words
+}
+
+/// Whether a value is another with another type: `"7"` and 7.
+fn is_coerced(one: &Value, other: &Value) -> bool {
+    let scalar = |value: &Value| match value {
+        Value::String(text) => Some(text.trim().to_owned()),
+        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+        _ => None,
+    };
+    let number = |text: &str| text.parse::<serde_json::Number>().ok().map(Value::from);
+    match (one, other) {
+        (Value::Array(one), Value::Array(other)) => {
+            let alike =
+                |(one, other): (&Value, &Value)| json_eq(one, other) || is_coerced(one, other);
+            one.len() == other.len() && one.iter().zip(other).all(alike)
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            let alike = |(key, one): (&String, &Value)| {
+                let other = other.get(key);
+                other.is_some_and(|other| json_eq(one, other) || is_coerced(one, other))
+            };
+            one.len() == other.len() && one.iter().all(alike)
+        }
+        _ => {
+            let (Some(one), Some(other)) = (scalar(one), scalar(other)) else {
+                return false;
+            };
+            one.eq_ignore_ascii_case(&other)
+                || number(&one)
+                    .zip(number(&other))
+                    .is_some_and(|(one, other)| json_eq(&one, &other))
+        }
+    }
+}

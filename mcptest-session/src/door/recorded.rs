@@ -1,0 +1,175 @@
+//! The calls of own tools that a recording has: its notes; of tools without a note, as in a recording that is older than the
+//! door in the code, what the model was told of each call.
+
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
+
+use mcptest_trace::trace::Trace;
+use serde_json::Value;
+
+use super::entry::{Ending, OwnCall, Raised};
+use super::written::{names, without};
+use crate::json::count;
+use crate::play::call_index::CallIndex;
+
+/// A recorded call.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RecordedOwn {
+    pub(crate) own: OwnCall,
+    /// Arguments that the recording names and does not keep.
+    pub(crate) omitted: Vec<String>,
+    /// The call of the trace that it is.
+    pub(crate) call: Option<usize>,
+    /// Only what the model was told of it is known.
+    pub(crate) told: bool,
+}
+
+/// The calls of a recording, and what finds them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RecordedCalls {
+    pub(crate) calls: Vec<RecordedOwn>,
+    pub(super) index: CallIndex,
+    /// By the calls of the trace.
+    pub(super) by_call: HashMap<usize, Vec<usize>>,
+    /// By the tool.
+    pub(super) by_name: HashMap<String, Vec<usize>>,
+    /// What is omitted of the arguments of each tool.
+    omitted: HashMap<String, BTreeSet<Vec<String>>>,
+    /// The calls of the trace by the identifiers that the client is given.
+    pub(crate) ids: HashMap<String, Vec<usize>>,
+}
+
+impl RecordedCalls {
+    /// What a recording has: its notes, and its trace.
+    pub(crate) fn of(notes: &[Value], trace: &Trace) -> Self {
+        let own = notes.iter().filter_map(|note| {
+            let call = count(note, "call").and_then(|call| usize::try_from(call).ok());
+            Some(RecordedOwn {
+                own: OwnCall::of(note)?,
+                omitted: names(note, "omitted"),
+                call: call.filter(|call| *call < trace.tool_calls.len()),
+                told: false,
+            })
+        });
+        let mut calls: Vec<RecordedOwn> = own.collect();
+        let known = calls.iter().map(|call| call.own.name.as_str());
+        let known: BTreeSet<&str> = known.collect();
+        let is_noted = |tool: &str| known.iter().any(|name| is_same_tool(name, tool));
+        let made = trace.tool_calls.iter().zip(trace.results_by_call());
+        let told = made.enumerate();
+        let told = told.filter(|(_, (call, _))| !is_noted(&call.name));
+        let told = told.map(|(place, (call, result))| {
+            let mut own = OwnCall::new(&call.name, Value::clone(&call.args));
+            if let Some(result) = result {
+                own.ending = told_ending(words_of(&result.result), result.is_error);
+            }
+            RecordedOwn {
+                own,
+                omitted: Vec::new(),
+                call: Some(place),
+                told: true,
+            }
+        });
+        let told: Vec<RecordedOwn> = told.collect();
+        calls.extend(told);
+        let mut all = Self::default();
+        for (place, call) in calls.iter().enumerate() {
+            let name = &call.own.name;
+            if let Some(of) = call.call {
+                all.by_call.entry(of).or_default().push(place);
+            }
+            all.by_name.entry(name.clone()).or_default().push(place);
+            let omitted = all.omitted.entry(name.clone()).or_default();
+            omitted.insert(call.omitted.clone());
+        }
+        let asked = calls.iter();
+        let asked = asked.map(|call| (call.own.name.as_str(), Cow::Borrowed(&call.own.args)));
+        all.index = CallIndex::of(asked);
+        all.calls = calls;
+        all
+    }
+
+    /// The names that the recording has for a tool, each with the arguments of a call as the recording may have them.
+    pub(super) fn forms<'r>(
+        &'r self,
+        tool: &'r str,
+        args: &'r Value,
+    ) -> impl Iterator<Item = (&'r str, Value)> {
+        self.names(tool).flat_map(move |name| {
+            let omitted = self.omitted.get(name).into_iter().flatten();
+            omitted.map(move |omitted| (name, without(args, omitted)))
+        })
+    }
+
+    /// The names that the recording has for a tool: that of the code, else those that its model has for it.
+    pub(super) fn names<'r>(&'r self, tool: &'r str) -> impl Iterator<Item = &'r str> {
+        let own = self.by_name.get_key_value(tool).map(|(name, _)| name);
+        let others = self
+            .by_name
+            .keys()
+            .filter(move |name| own.is_none() && is_same_tool(name, tool));
+        own.into_iter().chain(others).map(String::as_str)
+    }
+}
+
+/// Whether two names are of one tool: one may have a prefix that ends with a sign, which a framework writes before it.
+pub(crate) fn is_same_tool(one: &str, other: &str) -> bool {
+    let (long, short) = if one.len() < other.len() {
+        (other, one)
+    } else {
+        (one, other)
+    };
+    let Some(prefix) = long.strip_suffix(short) else {
+        return false;
+    };
+    let ends = ["-", "__", ".", "/", ":"];
+    prefix.is_empty() || (!short.is_empty() && ends.iter().any(|end| prefix.ends_with(end)))
+}
+
+/// How a call ended of which is known what the model was told.
+fn told_ending(words: Value, is_error: bool) -> Ending {
+    if !is_error {
+        return Ending::Result(words);
+    }
+    let text = words
+        .as_str()
+        .map_or_else(|| words.to_string(), str::to_owned);
+    Ending::Error(Raised::new("ToolError", text))
+}
+
+/// The text of a result, where it is one of MCP's form.
+fn words_of(result: &Value) -> Value {
+    let Some(blocks) = result["content"].as_array() else {
+        return result.clone();
+    };
+    let texts = blocks.iter().map(|block| block["text"].as_str());
+    match texts.collect::<Option<Vec<&str>>>() {
+        Some(texts) => texts.join("\n").into(),
+        None => result.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_that_ends_with_a_sign_makes_no_other_tool() {
+        for name in [
+            "shop-refund",
+            "shop__refund",
+            "shop.refund",
+            "a/b/refund",
+            "x:refund",
+            "refund",
+        ] {
+            assert!(
+                is_same_tool(name, "refund") && is_same_tool("refund", name),
+                "{name}"
+            );
+        }
+        for name in ["shop_refund", "prefund", "refund-shop", "efund", ""] {
+            assert!(!is_same_tool(name, "refund"), "{name}");
+        }
+    }
+}

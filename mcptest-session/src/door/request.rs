@@ -1,0 +1,203 @@
+//! The two requests of the door, read. Who speaks to the door may be any program.
+
+use serde_json::{Map, Value};
+
+use super::entry::{Ending, Raised};
+use crate::json::{given, text};
+use crate::lossless::{Change, Parsed, parse, problem};
+
+/// A tool is called.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct CallRequest {
+    /// The tool.
+    pub name: String,
+    /// Its arguments.
+    pub args: Map<String, Value>,
+    /// The identifier of the model's call.
+    pub call_id: Option<String>,
+    /// The run inside of which it is made.
+    pub inside: Option<usize>,
+}
+
+/// A tool has ended.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct DoneRequest {
+    /// Its run.
+    pub run: usize,
+    /// How it ended, or why its value cannot be kept.
+    pub ending: Result<Ending, String>,
+}
+
+/// What runs are called on the wire.
+#[must_use]
+pub fn run_id(run: usize) -> String {
+    format!("t{run}")
+}
+
+fn run_of(id: &str) -> Option<usize> {
+    let digits = id.strip_prefix('t')?;
+    let run = digits.parse().ok()?;
+    (run_id(run) == id).then_some(run)
+}
+
+fn object(body: &[u8]) -> Result<(Value, Vec<Change>), String> {
+    match parse(body) {
+        Ok(Parsed {
+            value: value @ Value::Object(_),
+            changes,
+        }) => Ok((value, changes)),
+        Ok(_) => Err("the request is no JSON object".to_owned()),
+        Err(error) => Err(format!("the request {}", problem(&error))),
+    }
+}
+
+/// A member that is a text, if it is there and not null.
+fn optional<'v>(value: &'v Value, key: &str) -> Result<Option<&'v str>, String> {
+    match given(value, key) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(format!("`{key}` is no text")),
+    }
+}
+
+/// Reads a request that calls a tool.
+///
+/// # Errors
+///
+/// What is wrong with it.
+pub fn call(body: &[u8]) -> Result<CallRequest, String> {
+    let (mut value, _) = object(body)?;
+    let name = optional(&value, "name")?.filter(|name| !name.trim().is_empty());
+    let name = name.ok_or("the request names no tool: `name` is missing")?;
+    let name = name.to_owned();
+    let call_id = optional(&value, "call_id")?.filter(|id| !id.is_empty());
+    let call_id = call_id.map(str::to_owned);
+    let unknown = |id: &str| format!("`inside` names `{id}`, which is no run of this session");
+    let inside = optional(&value, "inside")?;
+    let inside = inside.map(|id| run_of(id).ok_or_else(|| unknown(id)));
+    let inside = inside.transpose()?;
+    let args = match value.get_mut("args").map(Value::take) {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(args)) => args,
+        Some(_) => return Err("`args` is no object".to_owned()),
+    };
+    Ok(CallRequest {
+        name,
+        args,
+        call_id,
+        inside,
+    })
+}
+
+/// Reads a request that tells how a tool ended.
+///
+/// # Errors
+///
+/// What is wrong with it.
+pub fn done(body: &[u8]) -> Result<DoneRequest, String> {
+    let (mut value, changes) = object(body)?;
+    let id = optional(&value, "run")?.ok_or("the request names no run: `run` is missing")?;
+    // A run that was never begun has no number.
+    let run = run_of(id).unwrap_or(usize::MAX);
+    let said = ["result", "error", "left", "unkept"];
+    let said = said.iter().filter(|key| match **key {
+        "result" => value.get(**key).is_some(),
+        "left" => value[**key] == true,
+        _ => given(&value, key).is_some(),
+    });
+    if said.count() > 1 {
+        return Err("a run ends in one way: with `result`, `error`, `left` or `unkept`".to_owned());
+    }
+    let ending = if let Some(why) = optional(&value, "unkept")? {
+        Err(why.to_owned())
+    } else if let Some(error) = given(&value, "error") {
+        let is_error = error.is_object() && text(error, "text").is_some();
+        let raised = Raised::of(error).filter(|_| is_error);
+        let raised = raised.ok_or("`error` is no object with `type` and `text`")?;
+        Ok(Ending::Error(raised))
+    } else if value["left"] == true {
+        Ok(Ending::Left)
+    } else {
+        let result = value.get_mut("result").map(Value::take);
+        // What is read otherwise than it is written could not be given back as it was.
+        match changes.first() {
+            Some(change) => Err(change.told().to_owned()),
+            None => Ok(Ending::Result(result.unwrap_or_default())),
+        }
+    };
+    Ok(DoneRequest { run, ending })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_call_has_a_name_and_an_object_of_arguments() {
+        let read = |value: Value| call(value.to_string().as_bytes());
+        let whole = read(
+            json!({ "name": "refund", "args": { "order": 7 }, "call_id": "c", "inside": "t3" }),
+        );
+        let whole = whole.unwrap();
+        assert_eq!((whole.name.as_str(), whole.inside), ("refund", Some(3)));
+        assert_eq!(whole.call_id.as_deref(), Some("c"));
+        assert_eq!(Value::Object(whole.args), json!({ "order": 7 }));
+        let bare = read(json!({ "name": "refund", "call_id": null, "inside": null }));
+        assert_eq!(bare.unwrap().call_id, None);
+        for wrong in [
+            json!([]),
+            json!({}),
+            json!({ "name": 7 }),
+            json!({ "name": " " }),
+            json!({ "name": "a", "args": [1] }),
+            json!({ "name": "a", "args": "x" }),
+            json!({ "name": "a", "inside": "x" }),
+            json!({ "name": "a", "inside": "t03" }),
+            json!({ "name": "a", "inside": 3 }),
+            json!({ "name": "a", "call_id": 3 }),
+        ] {
+            assert!(read(wrong.clone()).is_err(), "{wrong}");
+        }
+        assert!(call(b"{").is_err());
+    }
+
+    #[test]
+    fn a_run_ends_in_one_way() {
+        let read = |value: Value| done(value.to_string().as_bytes());
+        let ending = |value: Value| read(value).map(|done| done.ending.unwrap());
+        let null = Ok(Ending::Result(Value::Null));
+        assert_eq!(ending(json!({ "run": "t0" })), null);
+        assert_eq!(ending(json!({ "run": "t0", "result": null })), null);
+        assert_eq!(
+            ending(json!({ "run": "t0", "left": true })),
+            Ok(Ending::Left)
+        );
+        let error = json!({ "type": "E", "module": "m", "text": "no", "args": [1] });
+        let raised = ending(json!({ "run": "t0", "error": error })).unwrap();
+        let Ending::Error(raised) = raised else {
+            panic!("{raised:?}")
+        };
+        assert_eq!(raised.written(), error);
+        let unkept = read(json!({ "run": "t0", "unkept": "a socket" })).unwrap();
+        assert_eq!(unkept.ending, Err("a socket".to_owned()));
+        // Nothing is lost in silence.
+        let nan = done(br#"{ "run": "t0", "result": NaN }"#).unwrap();
+        assert!(nan.ending.is_err());
+        assert_eq!(read(json!({ "run": "x" })).unwrap().run, usize::MAX);
+        for wrong in [
+            json!({}),
+            json!({ "run": 7 }),
+            json!({ "run": "t0", "error": "no" }),
+            json!({ "run": "t0", "error": {} }),
+            json!({ "run": "t0", "result": 1, "left": true }),
+            json!({ "run": "t0", "result": 1, "error": error }),
+            json!({ "run": "t0", "unkept": 7 }),
+        ] {
+            assert!(read(wrong.clone()).is_err(), "{wrong}");
+        }
+    }
+}

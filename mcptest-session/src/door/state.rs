@@ -1,0 +1,216 @@
+//! The calls of a session, for all that come by: over HTTP, and out of this process.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use serde_json::Value;
+
+use super::MAX_CALLS;
+use super::entry::{Ending, OwnCall, Raised};
+#[cfg(feature = "play")]
+use super::play::Playing;
+use super::request::{CallRequest, DoneRequest};
+use super::ticks::Ticks;
+
+/// The door of a session.
+#[derive(Debug, Clone)]
+pub struct Door(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    began: Instant,
+    ticks: Ticks,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    calls: Vec<OwnCall>,
+    /// A tool whose value cannot be kept, and why.
+    unkept: Option<(String, String)>,
+    ended: bool,
+    #[cfg(feature = "play")]
+    playing: Option<Box<Playing>>,
+}
+
+/// What a call is to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// It runs, under this number, and says how it ended.
+    Run(usize),
+    /// It does not run: this is its value.
+    Result {
+        /// The value.
+        value: Value,
+        /// Only what the model was told of the value is known.
+        told: bool,
+    },
+    /// It does not run: this is what it raises.
+    Error(Raised),
+}
+
+/// Why a request is not taken. Nothing changes then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is none.
+    Bad(String),
+    /// No run has this number, or the run has ended.
+    Run,
+    /// The session has ended.
+    Ended,
+    /// There are too many calls.
+    TooMany,
+}
+
+impl Door {
+    /// A door behind which tools run, and are written down.
+    #[must_use]
+    pub fn records() -> Self {
+        Self::at(Instant::now(), Ticks::default())
+    }
+
+    /// The same, in a session that has begun.
+    pub(crate) fn at(began: Instant, ticks: Ticks) -> Self {
+        Self(Arc::new(Inner {
+            began,
+            ticks,
+            kept: Mutex::default(),
+        }))
+    }
+
+    /// A door behind which no tool runs: what was recorded is given back.
+    #[cfg(feature = "play")]
+    pub(crate) fn plays(playing: Playing, ticks: Ticks) -> Self {
+        let door = Self::at(Instant::now(), ticks);
+        door.lock().playing = Some(Box::new(playing));
+        door
+    }
+
+    /// What a call is to do.
+    ///
+    /// # Errors
+    ///
+    /// The request is not taken.
+    pub fn call(&self, request: CallRequest) -> Result<Verdict, Refusal> {
+        let call = OwnCall {
+            call_id: request.call_id,
+            inside: request.inside,
+            ..OwnCall::new(request.name, Value::Object(request.args))
+        };
+        self.begin(call)
+    }
+
+    pub(super) fn begin(&self, mut call: OwnCall) -> Result<Verdict, Refusal> {
+        let mut kept = self.lock();
+        let kept = &mut *kept;
+        if kept.ended {
+            return Err(Refusal::Ended);
+        }
+        if kept.calls.len() >= MAX_CALLS {
+            return Err(Refusal::TooMany);
+        }
+        if call.inside.is_some_and(|run| run >= kept.calls.len()) {
+            let text = "`inside` names no run of this session";
+            return Err(Refusal::Bad(text.to_owned()));
+        }
+        call.began = self.0.ticks.next();
+        call.began_at = self.now();
+        #[cfg(feature = "play")]
+        if let Some(playing) = &mut kept.playing {
+            let verdict = playing.answer(&mut call);
+            if let Some(verdict) = verdict {
+                call.ended = Some(self.0.ticks.next());
+                call.ended_at = Some(call.began_at);
+                kept.calls.push(call);
+                return Ok(verdict);
+            }
+        }
+        kept.calls.push(call);
+        Ok(Verdict::Run(kept.calls.len() - 1))
+    }
+
+    /// A run has ended.
+    ///
+    /// # Errors
+    ///
+    /// The request is not taken.
+    pub fn done(&self, done: DoneRequest) -> Result<(), Refusal> {
+        let mut kept = self.lock();
+        let kept = &mut *kept;
+        if kept.ended {
+            return Err(Refusal::Ended);
+        }
+        let call = kept.calls.get_mut(done.run);
+        let call = call.filter(|call| call.ended.is_none());
+        let call = call.ok_or(Refusal::Run)?;
+        call.ended = Some(self.0.ticks.next());
+        call.ended_at = Some(self.now());
+        match done.ending {
+            Ok(ending) => call.ending = ending,
+            Err(why) => {
+                let unkept = (call.name.clone(), why);
+                kept.unkept.get_or_insert(unkept);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes no request any more.
+    pub fn end(&self) {
+        self.lock().ended = true;
+    }
+
+    /// The calls till now, in the order in which they came.
+    #[must_use]
+    pub fn calls(&self) -> Vec<OwnCall> {
+        self.lock().calls.clone()
+    }
+
+    /// The calls till now, as a cassette has those of which the run knows nothing.
+    #[must_use]
+    pub fn written(&self) -> Vec<Value> {
+        self.lock().calls.iter().map(OwnCall::written).collect()
+    }
+
+    /// A tool whose value cannot be kept, and why.
+    #[must_use]
+    pub fn unkept(&self) -> Option<(String, String)> {
+        self.lock().unkept.clone()
+    }
+
+    #[cfg(feature = "play")]
+    pub(crate) fn with_playing<T>(&self, ask: impl FnOnce(&mut Playing) -> T) -> Option<T> {
+        self.lock().playing.as_deref_mut().map(ask)
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.0.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A call whose end nobody told yet has ended, if it is dropped: control flow ended it.
+#[derive(Debug)]
+pub(super) struct Running<'d> {
+    pub(super) door: &'d Door,
+    pub(super) run: usize,
+}
+
+impl Running<'_> {
+    pub(super) fn ends(self, ending: Result<Ending, String>) {
+        let run = self.run;
+        _ = self.door.done(DoneRequest { run, ending });
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        // A run that has ended is not taken.
+        let ending = Ok(Ending::Left);
+        let run = self.run;
+        _ = self.door.done(DoneRequest { run, ending });
+    }
+}

@@ -1,0 +1,152 @@
+//! The two requests.
+
+use super::*;
+
+#[test]
+fn a_tool_runs_once_and_is_given_back_afterwards() {
+    let records = Door::records();
+    let seven = json!({ "order": 7 });
+    assert_eq!(called(&records, "refund", &seven), json!({ "run": "t0" }));
+    let inner = json!({ "name": "get_order", "args": {}, "inside": "t0" });
+    assert_eq!(ask(&records, "call", &inner), (200, json!({ "run": "t1" })));
+    assert_eq!(
+        called(&records, "refund", &json!({ "order": 8 })),
+        json!({ "run": "t2" })
+    );
+    let done = |request: Value| ask(&records, "done", &request);
+    assert_eq!(done(json!({ "run": "t1", "left": true })), (200, json!({})));
+    assert_eq!(
+        done(json!({ "run": "t0", "result": { "paid": 18 } })).0,
+        200
+    );
+    let error = json!({ "type": "CardDeclined", "module": "shop", "text": "no", "args": [7] });
+    assert_eq!(done(json!({ "run": "t2", "error": error })).0, 200);
+    let mut written = records.written();
+    for one in &mut written {
+        assert!(one.as_object_mut().unwrap().remove("ms").unwrap().is_u64());
+    }
+    assert_eq!(
+        Value::from(written.clone()),
+        json!([
+            { "name": "refund", "args": { "order": 7 }, "result": { "paid": 18 } },
+            { "name": "get_order", "args": {}, "left": true },
+            { "name": "refund", "args": { "order": 8 }, "error": error },
+        ])
+    );
+    assert_eq!(records.calls()[1].inside, Some(0));
+    let plays = Door::of_notes(&written);
+    assert_eq!(
+        called(&plays, "refund", &json!({ "order": 8 })),
+        json!({ "error": error })
+    );
+    assert_eq!(
+        called(&plays, "refund", &json!({ "order": 7.0 })),
+        json!({ "result": { "paid": 18 } })
+    );
+    // What was given back does not run, so nobody can say how it ended.
+    assert_eq!(ask(&plays, "done", &json!({ "run": "t0" })).0, 409);
+    assert_eq!(
+        told(&plays),
+        ["the code does not make the recorded call of the tool `get_order`"]
+    );
+}
+
+#[test]
+fn a_call_that_was_not_recorded_is_an_error_that_names_the_nearest_and_what_differs() {
+    let notes = [
+        json!({ "name": "refund", "args": { "order": 7, "note": "late" }, "result": 1 }),
+        json!({ "name": "refund", "args": { "order": 9 }, "result": 2 }),
+    ];
+    let door = Door::of_notes(&notes);
+    let none = "the recording has no call of `refund` with these arguments";
+    for (name, args, words) in [
+        (
+            "refund",
+            json!({ "order": 8, "note": "late" }),
+            format!(
+                "{none}; the nearest recorded call has {{\"note\":\"late\",\"order\":7}}: `order` is 8 and was 7"
+            ),
+        ),
+        (
+            "refund",
+            json!({ "order": 9, "fast": true }),
+            format!("{none}; the nearest recorded call has {{\"order\":9}}: `fast` is new"),
+        ),
+        (
+            "charge",
+            json!({}),
+            "`charge` was not called when the run was recorded".to_owned(),
+        ),
+    ] {
+        let error =
+            json!({ "error": { "type": "ToolError", "text": format!("mcptest: {words}") } });
+        assert_eq!(called(&door, name, &args), error);
+        assert_eq!(told(&door).iter().filter(|told| **told == words).count(), 1);
+    }
+    assert_eq!(
+        called(&door, "refund", &json!({ "order": 9 })),
+        json!({ "result": 2 })
+    );
+    let again = called(&door, "refund", &json!({ "order": 9 }));
+    assert_eq!(
+        again["error"]["text"],
+        "mcptest: `refund` is called once more with these arguments than when the run was recorded"
+    );
+    let unmade = "the code does not make the recorded call of the tool `refund`";
+    assert_eq!(told(&door).last().unwrap(), unmade);
+}
+
+#[test]
+fn what_is_no_request_changes_nothing_and_is_no_answer() {
+    let door = Door::records();
+    let is_refused = |path: &str, request: Value, status: u16| {
+        let (own, said) = ask(&door, path, &request);
+        assert_eq!(own, status, "{said}");
+        let only = said.as_object().unwrap();
+        assert!(only.len() == 1 && said["message"].as_str().unwrap().starts_with("mcptest: "));
+    };
+    is_refused("call", json!({}), 400);
+    is_refused("call", json!({ "name": "a", "inside": "t0" }), 400);
+    is_refused("done", json!({ "run": "t0" }), 409);
+    is_refused("done", json!({ "run": "x" }), 409);
+    is_refused("", json!({}), 404);
+    is_refused("calls", json!({ "name": "a" }), 404);
+    assert_eq!(door.calls(), []);
+    called(&door, "a", &json!({}));
+    is_refused(
+        "done",
+        json!({ "run": "t0", "result": 1, "left": true }),
+        400,
+    );
+    assert_eq!(ask(&door, "done", &json!({ "run": "t0" })).0, 200);
+    is_refused("done", json!({ "run": "t0", "result": 2 }), 409);
+    assert_eq!(door.written()[0]["result"], Value::Null);
+    door.end();
+    is_refused("call", json!({ "name": "a" }), 410);
+    is_refused("done", json!({ "run": "t0" }), 410);
+}
+
+#[test]
+fn a_value_that_cannot_be_kept_is_told() {
+    let door = Door::records();
+    called(&door, "connect", &json!({}));
+    let unkept = json!({ "run": "t0", "unkept": "its value of the type `socket` is no JSON" });
+    assert_eq!(ask(&door, "done", &unkept).0, 200);
+    let (tool, why) = door.unkept().unwrap();
+    assert_eq!(
+        (tool.as_str(), why.as_str()),
+        ("connect", "its value of the type `socket` is no JSON")
+    );
+}
+
+#[test]
+fn a_call_that_nobody_ended_is_written_without_a_result_and_played_as_an_error() {
+    let records = Door::records();
+    called(&records, "wait", &json!({}));
+    assert_eq!(records.written(), [json!({ "name": "wait", "args": {} })]);
+    let plays = Door::of_notes(&records.written());
+    assert_eq!(
+        called(&plays, "wait", &json!({}))["error"]["text"],
+        "mcptest: `wait` gave no answer when the run was recorded"
+    );
+}

@@ -1,0 +1,102 @@
+//! Calls at the door as a cassette has them.
+
+use serde_json::{Map, Value, json};
+
+use super::entry::{Ending, OwnCall, Raised};
+use crate::json::{list, member, named, text};
+
+impl Raised {
+    /// Its form on the wire and in a cassette.
+    #[must_use]
+    pub fn written(&self) -> Value {
+        let mut written = json!({ "type": self.kind });
+        if let Some(module) = &self.module {
+            written["module"] = module.as_str().into();
+        }
+        written["text"] = self.text.as_str().into();
+        if let Some(args) = &self.args {
+            written["args"] = args.clone().into();
+        }
+        written
+    }
+
+    /// Reads that form. Older recordings have a text alone.
+    #[must_use]
+    pub fn of(value: &Value) -> Option<Self> {
+        if let Some(text) = value.as_str() {
+            return Some(Self::new("ToolFailure", text));
+        }
+        value.is_object().then(|| Self {
+            kind: named(value, "type").unwrap_or_else(|| "ToolError".to_owned()),
+            module: named(value, "module"),
+            text: text(value, "text").unwrap_or_default().to_owned(),
+            args: value.get("args").and_then(Value::as_array).cloned(),
+        })
+    }
+}
+
+impl Ending {
+    /// Writes it into the object of its call.
+    pub(crate) fn write(&self, written: &mut Value) {
+        match self {
+            Self::Unreported => {}
+            Self::Result(value) => written["result"] = value.clone(),
+            Self::Error(raised) => written["error"] = raised.written(),
+            Self::Left => written["left"] = true.into(),
+        }
+    }
+
+    /// Reads it out of the object of its call.
+    #[must_use]
+    pub fn of(written: &Value) -> Self {
+        let error = written.get("error").and_then(Raised::of);
+        match (error, written.get("result")) {
+            (Some(raised), _) => Self::Error(raised),
+            (None, Some(value)) => Self::Result(value.clone()),
+            (None, None) if written["left"] == true => Self::Left,
+            (None, None) => Self::Unreported,
+        }
+    }
+}
+
+impl OwnCall {
+    /// What a cassette has of it, but for what is known of it beside the run.
+    pub(crate) fn written(&self) -> Value {
+        let mut written = json!({ "name": self.name, "args": self.args });
+        self.ending.write(&mut written);
+        if self.by.is_some() {
+            written["by"] = "suite".into();
+        }
+        if let Some(ms) = self.duration_ms() {
+            written["ms"] = ms.into();
+        }
+        written
+    }
+
+    /// Reads what a cassette has of a call.
+    pub(crate) fn of(written: &Value) -> Option<Self> {
+        let mut call = Self::new(named(written, "name")?, member(written, "args"));
+        call.ending = Ending::of(written);
+        Some(call)
+    }
+}
+
+/// The names in a list of texts.
+pub(crate) fn names(written: &Value, key: &str) -> Vec<String> {
+    let names = list(written, key).iter().filter_map(Value::as_str);
+    names.map(str::to_owned).collect()
+}
+
+/// Arguments without some of them.
+pub(crate) fn without(args: &Value, names: &[String]) -> Value {
+    match args {
+        Value::Object(map) if !names.is_empty() => {
+            let rest = map.iter().filter(|(key, _)| !names.contains(key));
+            Value::Object(
+                rest.map(|(key, value)| (key.clone(), value.clone()))
+                    .collect::<Map<_, _>>(),
+            )
+        }
+        args => args.clone(),
+    }
+}
