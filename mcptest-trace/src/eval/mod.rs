@@ -4,6 +4,7 @@
 //! the evidence behind its numbers. [`Metrics`] says which targets a report has, and gives their numbers. No
 //! file, clock, suite or test case may enter here, and no result is ever `NaN`.
 
+mod answers;
 mod arg_diff;
 mod calls;
 mod contains;
@@ -27,6 +28,7 @@ mod values;
 pub(crate) mod views;
 mod whole;
 
+pub use answers::{Answered, OwnAnswer, OwnAnswers, OwnReply};
 pub use arg_diff::{ArgDiff, exact_diffs};
 pub use calls::{
     CallCounts, CallLimits, ModelPrice, Prices, UnknownCost, cost_of_run, count_calls,

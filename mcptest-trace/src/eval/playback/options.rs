@@ -22,6 +22,8 @@ pub struct PlaybackOptions {
     pub timeout_s: f64,
     /// Whether the agent's gates judge the played run too.
     pub gates: bool,
+    /// Tools of the agent's own that run for real while a run is played; `*` is each of them.
+    pub run: Vec<String>,
 }
 
 impl PlaybackOptions {
@@ -33,6 +35,12 @@ impl PlaybackOptions {
             gates: true,
             ..Self::default()
         }
+    }
+
+    /// Whether a tool of the agent's own runs for real while a run is played.
+    #[must_use]
+    pub fn runs(&self, tool: &str) -> bool {
+        self.run.iter().any(|named| named == "*" || named == tool)
     }
 }
 
@@ -162,5 +170,20 @@ impl FromStr for IgnoredPath {
 impl fmt::Display for IgnoredPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_tool_runs_that_is_not_named() {
+        let mut options = PlaybackOptions::usual();
+        assert!(!options.runs("refund") && !options.runs("*"));
+        options.run = vec!["get_order".to_owned()];
+        assert!(options.runs("get_order") && !options.runs("get_orders"));
+        options.run = vec!["*".to_owned()];
+        assert!(options.runs("refund"));
     }
 }
