@@ -101,7 +101,13 @@ impl Session {
         let config = has_servers.then(ConfigFile::planned).transpose();
         let config = config.map_err(unwritten)?;
         let file = config.as_ref().map(ConfigFile::path);
-        let servers = Servers::start(&options.mcp_servers, began, client, file, order);
+        let servers = Servers::start(
+            &options.mcp_servers,
+            (began, relay.log().ticks().clone()),
+            client,
+            file,
+            order,
+        );
         let servers = Arc::new(servers.map_err(SessionError::ServerStart)?);
         let door = Door::at(began, relay.log().ticks().clone());
         let place = Place {
@@ -384,6 +390,7 @@ impl Session {
             run.said = printed.said;
         }
         run.mcp = self.servers.seen();
+        run.own_calls = self.door.calls();
         run.max_tool_calls = self.options.limits.tool_calls;
         let stopped = self.cap().or(stopped);
         run.stopped = stopped.map(str::to_owned);
@@ -396,10 +403,6 @@ impl Session {
             error,
             strangers: self.endpoint.strangers(),
         })?;
-        let tools = self.door.written();
-        if !tools.is_empty() {
-            cassette["session"]["tools"] = tools.into();
-        }
         let logins = self.relay.logins().into_iter().chain(self.servers.logins());
         let secrets = usual_secrets()
             .chain(self.options.secrets)

@@ -75,10 +75,31 @@ impl OwnCall {
         }
     }
 
+    /// The mark of the fault that answered in its place.
+    #[must_use]
+    pub fn fault(&self) -> Option<&Value> {
+        match &self.by {
+            Some(By::Fault(mark)) => Some(mark),
+            _ => None,
+        }
+    }
+
     /// How long it took, in milliseconds.
     #[must_use]
     pub fn duration_ms(&self) -> Option<u64> {
         Some(self.ended_at?.saturating_sub(self.began_at))
+    }
+}
+
+impl Ending {
+    /// Whether the tool failed; nothing where it is not known, or where control flow ended it.
+    #[must_use]
+    pub fn is_error(&self) -> Option<bool> {
+        match self {
+            Self::Result(_) => Some(false),
+            Self::Error(_) => Some(true),
+            Self::Left | Self::Unreported => None,
+        }
     }
 }
 

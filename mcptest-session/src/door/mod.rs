@@ -1,6 +1,7 @@
 //! The door of a session: tools of the agent's own code tell it what they do, so that they run only where they may.
 //!
 //! - `request`: the two requests, read; `http`: their answers;
+//! - `alike`: when names and values are the same;
 //! - `entry`: a call at the door, and how it ended; `written`: the same in a cassette;
 //! - `state`: the calls of a session, for all that come by;
 //! - `play`: what a recording gives back; `recorded`: the calls that it has;
@@ -9,6 +10,7 @@
 //! While a run is recorded, nothing is decided here but what a suite answers in a tool's place: which call of the model a
 //! call is, is found when the run is over.
 
+pub(crate) mod alike;
 mod entry;
 #[cfg(any(feature = "play", feature = "record"))]
 mod http;
@@ -27,7 +29,7 @@ mod tests;
 mod ticks;
 pub(crate) mod written;
 
-pub use entry::{Ending, OwnCall, Raised};
+pub use entry::{By, Ending, OwnCall, Raised};
 #[cfg(any(feature = "play", feature = "record"))]
 pub use in_process::ToolFailure;
 #[cfg(feature = "play")]

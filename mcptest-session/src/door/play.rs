@@ -1,12 +1,13 @@
 //! What a recording gives back in the place of tools.
 
-use mcptest_trace::eval::{Divergence, DivergenceKind};
-use mcptest_trace::trace::{Trace, canonical_json, json_eq};
+use mcptest_trace::eval::{Divergence, DivergenceKind, PlaybackOptions};
+use mcptest_trace::trace::{Trace, canonical_json};
 use regex::Regex;
 use serde_json::{Map, Value};
 
+use super::alike::{is_coerced, is_same_tool};
 use super::entry::{Ending, OwnCall, Raised};
-use super::recorded::{RecordedCalls, RecordedOwn, is_same_tool};
+use super::recorded::{RecordedCalls, RecordedOwn};
 use super::state::{Door, Verdict};
 use super::ticks::Ticks;
 use super::written::without;
@@ -21,8 +22,8 @@ const MOST_NEAREST: usize = 100;
 pub(crate) struct Playing {
     recorded: RecordedCalls,
     masks: Vec<Regex>,
-    /// The tools that run for real.
-    running: Vec<String>,
+    /// Which tools run for real.
+    options: PlaybackOptions,
     given: Given,
     /// Which calls were given.
     taken: Vec<bool>,
@@ -43,25 +44,23 @@ struct Unrecorded {
 type Unfound = (String, Option<usize>);
 
 impl Playing {
-    pub(crate) fn new(recorded: RecordedCalls, masks: Vec<Regex>) -> Self {
+    pub(crate) fn new(
+        recorded: RecordedCalls,
+        options: PlaybackOptions,
+        masks: Vec<Regex>,
+    ) -> Self {
         Self {
             taken: vec![false; recorded.calls.len()],
             recorded,
+            options,
             masks,
             ..Self::default()
         }
     }
 
-    /// The same, with tools that run for real all the same; `*` is all.
-    pub(crate) fn with_running(mut self, tools: &[String]) -> Self {
-        self.running = tools.to_vec();
-        self
-    }
-
     /// What is given back for a call; nothing for one that runs.
     pub(super) fn answer(&mut self, call: &mut OwnCall) -> Option<Verdict> {
-        let runs = |tool: &String| *tool == call.name || tool == "*";
-        let runs = self.running.iter().any(runs);
+        let runs = self.options.runs(&call.name);
         let place = match self.find(call) {
             Ok(place) => place,
             Err((words, nearest)) => {
@@ -86,7 +85,11 @@ impl Playing {
 
     fn give(&self, call: &mut OwnCall, place: usize) -> Verdict {
         let known = &self.recorded.calls[place];
-        call.ending.clone_from(&known.own.ending);
+        // Of what the model was told it may not be known whether that was an error.
+        if known.knows_error {
+            call.ending.clone_from(&known.own.ending);
+        }
+        call.by.clone_from(&known.own.by);
         match &known.own.ending {
             Ending::Result(value) => Verdict::Result {
                 value: value.clone(),
@@ -237,7 +240,10 @@ impl Door {
     #[must_use]
     pub fn of_notes(notes: &[Value]) -> Self {
         let recorded = RecordedCalls::of(notes, &Trace::default());
-        Self::plays(Playing::new(recorded, Vec::new()), Ticks::default())
+        Self::plays(
+            Playing::new(recorded, PlaybackOptions::usual(), Vec::new()),
+            Ticks::default(),
+        )
     }
 
     /// What the code does otherwise with its own tools. `answers`: how many answers of a model the recording has.
@@ -291,37 +297,4 @@ fn differing(known: &RecordedOwn, args: &Value) -> Vec<String> {
     let added = new.keys().filter(|key| !old.contains_key(*key));
     words.extend(added.map(|key| format!("`{key}` is new")));
     words
-}
-
-/// Whether a value is another with another type: `"7"` and 7.
-fn is_coerced(one: &Value, other: &Value) -> bool {
-    let scalar = |value: &Value| match value {
-        Value::String(text) => Some(text.trim().to_owned()),
-        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
-        _ => None,
-    };
-    let number = |text: &str| text.parse::<serde_json::Number>().ok().map(Value::from);
-    match (one, other) {
-        (Value::Array(one), Value::Array(other)) => {
-            let alike =
-                |(one, other): (&Value, &Value)| json_eq(one, other) || is_coerced(one, other);
-            one.len() == other.len() && one.iter().zip(other).all(alike)
-        }
-        (Value::Object(one), Value::Object(other)) => {
-            let alike = |(key, one): (&String, &Value)| {
-                let other = other.get(key);
-                other.is_some_and(|other| json_eq(one, other) || is_coerced(one, other))
-            };
-            one.len() == other.len() && one.iter().all(alike)
-        }
-        _ => {
-            let (Some(one), Some(other)) = (scalar(one), scalar(other)) else {
-                return false;
-            };
-            one.eq_ignore_ascii_case(&other)
-                || number(&one)
-                    .zip(number(&other))
-                    .is_some_and(|(one, other)| json_eq(&one, &other))
-        }
-    }
 }

@@ -2,11 +2,12 @@
 //! door in the code, what the model was told of each call.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use mcptest_trace::trace::Trace;
 use serde_json::Value;
 
+use super::alike::is_same_tool;
 use super::entry::{Ending, OwnCall, Raised};
 use super::written::{names, without};
 use crate::json::count;
@@ -22,6 +23,10 @@ pub(crate) struct RecordedOwn {
     pub(crate) call: Option<usize>,
     /// Only what the model was told of it is known.
     pub(crate) told: bool,
+    /// No model asked for it in a call: the agent acts in text.
+    pub(crate) in_text: bool,
+    /// Whether it failed is known.
+    pub(crate) knows_error: bool,
 }
 
 /// The calls of a recording, and what finds them.
@@ -49,6 +54,8 @@ impl RecordedCalls {
                 omitted: names(note, "omitted"),
                 call: call.filter(|call| *call < trace.tool_calls.len()),
                 told: false,
+                in_text: note["in_text"] == true,
+                knows_error: true,
             })
         });
         let mut calls: Vec<RecordedOwn> = own.collect();
@@ -68,6 +75,8 @@ impl RecordedCalls {
                 omitted: Vec::new(),
                 call: Some(place),
                 told: true,
+                in_text: false,
+                knows_error: result.is_some_and(|result| result.error_known),
             }
         });
         let told: Vec<RecordedOwn> = told.collect();
@@ -87,6 +96,12 @@ impl RecordedCalls {
         all.index = CallIndex::of(asked);
         all.calls = calls;
         all
+    }
+
+    /// The calls of the trace that no model asked for in a call.
+    pub(crate) fn in_text(&self) -> HashSet<usize> {
+        let in_text = self.calls.iter().filter(|call| call.in_text);
+        in_text.filter_map(|call| call.call).collect()
     }
 
     /// The names that the recording has for a tool, each with the arguments of a call as the recording may have them.
@@ -112,20 +127,6 @@ impl RecordedCalls {
     }
 }
 
-/// Whether two names are of one tool: one may have a prefix that ends with a sign, which a framework writes before it.
-pub(crate) fn is_same_tool(one: &str, other: &str) -> bool {
-    let (long, short) = if one.len() < other.len() {
-        (other, one)
-    } else {
-        (one, other)
-    };
-    let Some(prefix) = long.strip_suffix(short) else {
-        return false;
-    };
-    let ends = ["-", "__", ".", "/", ":"];
-    prefix.is_empty() || (!short.is_empty() && ends.iter().any(|end| prefix.ends_with(end)))
-}
-
 /// How a call ended of which is known what the model was told.
 fn told_ending(words: Value, is_error: bool) -> Ending {
     if !is_error {
@@ -146,30 +147,5 @@ fn words_of(result: &Value) -> Value {
     match texts.collect::<Option<Vec<&str>>>() {
         Some(texts) => texts.join("\n").into(),
         None => result.clone(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_prefix_that_ends_with_a_sign_makes_no_other_tool() {
-        for name in [
-            "shop-refund",
-            "shop__refund",
-            "shop.refund",
-            "a/b/refund",
-            "x:refund",
-            "refund",
-        ] {
-            assert!(
-                is_same_tool(name, "refund") && is_same_tool("refund", name),
-                "{name}"
-            );
-        }
-        for name in ["shop_refund", "prefund", "refund-shop", "efund", ""] {
-            assert!(!is_same_tool(name, "refund"), "{name}");
-        }
     }
 }

@@ -4,6 +4,7 @@ mod in_process;
 mod wire;
 
 use axum::body;
+use mcptest_trace::eval::PlaybackOptions;
 use serde_json::{Value, json};
 
 use super::Door;
@@ -45,6 +46,6 @@ fn told(door: &Door) -> Vec<String> {
 /// A door that plays what the model was told, and some notes.
 fn plays(notes: &[Value], trace: &mcptest_trace::trace::Trace) -> Door {
     let recorded = RecordedCalls::of(notes, trace);
-    let playing = super::Playing::new(recorded, Vec::new());
+    let playing = super::Playing::new(recorded, PlaybackOptions::usual(), Vec::new());
     Door::plays(playing, Ticks::default())
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::entry::{Ending, OwnCall, Raised};
-use crate::json::{list, member, named, text};
+use super::entry::{By, Ending, OwnCall, Raised};
+use crate::json::{given, list, member, named, text};
 
 impl Raised {
     /// Its form on the wire and in a cassette.
@@ -67,6 +67,9 @@ impl OwnCall {
         if self.by.is_some() {
             written["by"] = "suite".into();
         }
+        if let Some(mark) = self.fault() {
+            written["synthesized"] = mark.clone();
+        }
         if let Some(ms) = self.duration_ms() {
             written["ms"] = ms.into();
         }
@@ -77,6 +80,10 @@ impl OwnCall {
     pub(crate) fn of(written: &Value) -> Option<Self> {
         let mut call = Self::new(named(written, "name")?, member(written, "args"));
         call.ending = Ending::of(written);
+        call.by = match given(written, "synthesized") {
+            Some(mark) => Some(By::Fault(mark.clone())),
+            None => (written["by"] == "suite").then_some(By::Suite),
+        };
         Some(call)
     }
 }

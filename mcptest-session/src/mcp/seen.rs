@@ -34,6 +34,8 @@ pub struct SeenCall {
     pub error: Option<Value>,
     /// The mark of the fault that answered in the server's place.
     pub synthesized: Option<Value>,
+    /// Its place among all that happened in the session.
+    pub(crate) tick: u64,
 }
 
 impl SeenCall {

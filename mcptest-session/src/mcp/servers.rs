@@ -15,6 +15,7 @@ use super::seen::Seen;
 use super::server::{McpPlace, McpServer};
 use super::stdio::Bridge;
 use super::watch::{Ear, ServerFailure, Watch};
+use crate::door::Ticks;
 use crate::endpoint::{Answering, Incoming};
 
 /// The servers that an agent reaches through its session.
@@ -39,7 +40,7 @@ impl Servers {
     /// One cannot be started.
     pub(crate) fn start(
         servers: &[McpServer],
-        began: Instant,
+        began: (Instant, Ticks),
         client: &Client,
         file: Option<&Path>,
         order: Option<Order>,

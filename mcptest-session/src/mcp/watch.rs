@@ -14,6 +14,7 @@ use super::messages::{Answer, Listener, failed};
 use super::order::{Fate, Order};
 use super::rpc;
 use super::seen::{Seen, SeenAnswer, SeenCall};
+use crate::door::Ticks;
 use crate::endpoint::logins;
 
 /// How long an answer of the model may take to be read that a client has already.
@@ -41,6 +42,7 @@ pub(super) struct Watch(Arc<Kept>);
 #[derive(Debug)]
 struct Kept {
     began: Instant,
+    ticks: Ticks,
     seen: Mutex<Seen>,
     /// The answers that went by, by their signs.
     known: Mutex<HashMap<u64, Vec<usize>>>,
@@ -58,13 +60,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Watch {
-    pub(super) fn new(began: Instant, servers: Vec<String>, order: Option<Order>) -> Self {
+    pub(super) fn new(
+        (began, ticks): (Instant, Ticks),
+        servers: Vec<String>,
+        order: Option<Order>,
+    ) -> Self {
         let seen = Seen {
             servers,
             ..Seen::default()
         };
         Self(Arc::new(Kept {
             began,
+            ticks,
             seen: Mutex::new(seen),
             known: Mutex::default(),
             failure: Mutex::default(),
@@ -171,6 +178,7 @@ impl Watch {
                     ended_at: Some(now),
                     result: Some(result.clone()),
                     synthesized: Some(mark),
+                    tick: self.0.ticks.next(),
                     ..SeenCall::default()
                 });
                 let answer = rpc::result(id, &result).to_string();
@@ -252,6 +260,7 @@ impl Listener for Ear {
             tool: tool.to_owned(),
             args,
             asked_at: now,
+            tick: self.watch.0.ticks.next(),
             ..SeenCall::default()
         });
         seen.calls.len() - 1

@@ -1,6 +1,6 @@
 //! The model calls of a trace: what each answer said and called, and what the user had said before it.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use mcptest_trace::trace::Trace;
 use serde_json::Value;
@@ -36,16 +36,17 @@ pub(super) struct Shape {
 
 /// The model calls of the agent itself. `shapes` says what each answer held, where a session recorded them.
 ///
-/// `examples`: how many texts of the trace no model said.
+/// `examples`: how many texts of the trace no model said. `in_text`: the calls that no model asked for in a call.
 pub(super) fn of(
     trace: &Trace,
     prompt: &str,
     (own_closing, examples): (bool, usize),
     shapes: &[Shape],
+    in_text: &HashSet<usize>,
 ) -> Vec<Move> {
     // A session says which calls are the agent's own, also where all are of sub-agents.
-    let own = own_calls(trace, !shapes.is_empty());
-    let mut events = events(trace, prompt, &own);
+    let written = own_calls(trace, !shapes.is_empty());
+    let mut events = events(trace, prompt, &written, in_text);
     for _ in 0..examples {
         let first = events
             .iter()
@@ -74,14 +75,22 @@ fn own_calls(trace: &Trace, of_session: bool) -> Vec<usize> {
     calls.map(|(index, _)| index).collect()
 }
 
-fn events<'t>(trace: &'t Trace, prompt: &'t str, own: &[usize]) -> Vec<Event<'t>> {
+/// `written`: the calls that stand among the turns.
+fn events<'t>(
+    trace: &'t Trace,
+    prompt: &'t str,
+    written: &[usize],
+    in_text: &HashSet<usize>,
+) -> Vec<Event<'t>> {
+    let own = written.iter().copied();
+    let own: Vec<usize> = own.filter(|call| !in_text.contains(call)).collect();
     let turns = &trace.conversation.turns;
     let tool_turns = turns.iter().filter(|turn| turn.is_tool_use()).count();
     let mut events = Vec::new();
-    if tool_turns == own.len() || tool_turns == trace.tool_calls.len() {
+    if tool_turns == written.len() || tool_turns == trace.tool_calls.len() {
         let every: Vec<usize> = (0..trace.tool_calls.len()).collect();
-        let mut calls = if tool_turns == own.len() {
-            own.iter()
+        let mut calls = if tool_turns == written.len() {
+            written.iter()
         } else {
             every.iter()
         };

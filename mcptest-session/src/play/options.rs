@@ -13,8 +13,6 @@ pub struct PlayOptions {
     pub masks: Vec<Regex>,
     /// The servers whose tools are offered as `<server>__<tool>`, besides those of the recording.
     pub servers: Vec<String>,
-    /// Tools of the agent's own that run for real; `*` is all.
-    pub(crate) running: Vec<String>,
 }
 
 impl PlayOptions {
@@ -30,7 +28,6 @@ impl PlayOptions {
             masks: masks.map_err(|error| error.to_string())?,
             compared,
             servers: Vec::new(),
-            running: Vec::new(),
         })
     }
 }

@@ -15,10 +15,8 @@ impl Recording {
             let calls = places.iter().map(|place| place.call);
             recorded.ids.insert(id.clone(), calls.collect());
         }
-        Door::plays(
-            Playing::new(recorded, options.masks.clone()).with_running(&options.running),
-            ticks,
-        )
+        let playing = Playing::new(recorded, options.compared.clone(), options.masks.clone());
+        Door::plays(playing, ticks)
     }
 }
 

@@ -127,9 +127,15 @@ impl Player {
             state.observed.clone()
         };
         observed.sort_by_key(|one| one.asked_at);
-        let mut cassette = RecordedRun::of(&observed, options)?.cassette;
+        let mut options = options.clone();
+        options.own_calls = self.door().calls();
+        let mut cassette = RecordedRun::of(&observed, &options)?.cassette;
         // How long a recording takes to answer tells nothing of the agent.
-        for place in ["/trace/conversation/steps", "/trace/tool_results"] {
+        for place in [
+            "/trace/conversation/steps",
+            "/trace/tool_results",
+            "/session/tools",
+        ] {
             without_time(cassette.pointer_mut(place));
         }
         Ok(cassette)
@@ -140,6 +146,7 @@ fn without_time(all: Option<&mut Value>) {
     for one in all.and_then(Value::as_array_mut).into_iter().flatten() {
         if let Some(one) = one.as_object_mut() {
             one.remove("duration_ms");
+            one.remove("ms");
         }
     }
 }

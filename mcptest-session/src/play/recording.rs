@@ -203,7 +203,7 @@ impl Recording {
             usize::try_from(count.unwrap_or_default()).unwrap_or_default()
         };
         let beside = (own_closing, of_examples("texts"));
-        let moves = moves::of(trace, prompt, beside, &shapes);
+        let moves = moves::of(trace, prompt, beside, &shapes, &self.own_tools.in_text());
         // Answers that do not go together with the trace say nothing of it.
         let fits = moves.len() == answers.len();
         let model = named(cassette, "model");

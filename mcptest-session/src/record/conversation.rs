@@ -23,6 +23,8 @@ pub(super) struct ModelCall {
     pub(super) broken: Option<String>,
     pub(super) asked_at: u64,
     pub(super) ended_at: u64,
+    /// Its place among all that happened.
+    pub(super) tick: u64,
     /// The talk of the request.
     pub(super) talk: Talk,
     /// How many items of it the provider holds, and how many things these are.
@@ -133,6 +135,7 @@ pub(super) fn made(observed: &[Observed], talks: &mut Talks) -> (Calls, Vec<Mode
             broken: None,
             asked_at: one.asked_at,
             ended_at: one.ended_at.unwrap_or(one.asked_at),
+            tick: one.tick,
             known: 0,
             changed: None,
             answered: false,

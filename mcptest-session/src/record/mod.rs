@@ -6,7 +6,8 @@
 //!   both in `talks`;
 //! - `told`: what a past says, message by message, where the agent wrote it itself; `scratchpad`: one that is a text;
 //! - `limits`: what a run may take;
-//! - `run`: conversations become a cassette; `mcp_calls`, `mcp_field`: with what went by at MCP servers.
+//! - `run`: conversations become a cassette; `mcp_calls`, `mcp_field`: with what went by at MCP servers;
+//!   `own_calls`, `own_field`: with what tools of the agent's own told.
 
 mod agent_names;
 mod beginnings;
@@ -25,6 +26,8 @@ mod mcp_calls;
 mod mcp_field;
 mod observed;
 mod options;
+mod own_calls;
+mod own_field;
 #[doc(hidden)]
 pub mod pairing;
 #[cfg(feature = "record")]

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::door::OwnCall;
 use crate::json::count;
 use crate::mcp::Seen;
 
@@ -29,6 +30,8 @@ pub struct RunOptions {
     pub said: Vec<String>,
     /// What went by at MCP servers.
     pub mcp: Seen,
+    /// What tools of the agent's own told.
+    pub own_calls: Vec<OwnCall>,
     /// The most calls of tools; what was asked of MCP servers beyond that was refused, and is no part of the run.
     pub max_tool_calls: Option<u64>,
     /// Why the run stopped, where its conversation does not tell: a time limit, a program that failed.

@@ -13,6 +13,8 @@ use super::mcp_calls::McpCalls;
 use super::mcp_field;
 use super::observed::Observed;
 use super::options::{Role, RunOptions, most_tokens};
+use super::own_calls::OwnCalls;
+use super::own_field;
 use super::placing::sorted;
 use super::session_field;
 use super::writing::{ToldAsMessages, Writing};
@@ -173,7 +175,8 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
     let own = &conversations[main];
     let mcp = McpCalls::of(conversations, &roles, &options.mcp);
     let known = NameIndex::of(&options.mcp);
-    let mut writing = Writing::new(options, &known, &mcp);
+    let found = OwnCalls::of(conversations, main, &mcp, &options.own_calls);
+    let mut writing = Writing::new(options, &known, &mcp, &found);
     writing.write(conversations, &roles);
     let told = writing.told();
     let messages = writing.take_messages();
@@ -201,7 +204,10 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
     let unknown = writing.unknown();
     let tools: Vec<Value> = own.tools().iter().map(|tool| writing.tool(tool)).collect();
     let closing = writing.own_closing();
-    let trace = writing.trace(&conversation, closing);
+    let in_trace = writing.take_own();
+    let mut trace = writing.trace(&conversation, closing);
+    own_field::mark(&mut trace, &in_trace, &options.own_calls);
+    let tools_told = own_field::of(&trace, &in_trace, &found, &options.own_calls);
     let first = own.calls.first();
     let asked_model = first.and_then(|call| call.asked.model.clone());
     let prompt = options.turns.first().map(String::as_str);
@@ -235,24 +241,34 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
     if !told_otherwise.is_empty() {
         cassette["session"]["told"] = told_otherwise.into();
     }
-    let printed = options.closing.as_deref().unwrap_or_default();
-    if closing.is_some() {
-        // No answer of the model says it.
-        cassette["session"]["closing"] = "stdout".into();
-    } else if !printed.trim().is_empty() {
-        cassette["session"]["closing"] = "answer".into();
-    }
-    if options.said.len() > 1 {
-        cassette["session"]["said"] = options.said.clone().into();
-    }
+    closing_field(&mut cassette["session"], closing, options);
     let names = mcp_field::wire_names(conversations, options, &known, &mcp);
     if let Some(mcp) = mcp_field::of(&options.mcp, &mcp, &told, &names) {
         cassette["session"]["mcp"] = mcp;
+    }
+    let session = &mut cassette["session"];
+    own_field::mark_open(session, calls, observed, &options.mcp, &options.own_calls);
+    if !tools_told.is_empty() {
+        session["tools"] = tools_told.into();
     }
     RecordedRun {
         cassette,
         notes,
         asked_model,
+    }
+}
+
+/// What the program said to the user, beside what the model did.
+fn closing_field(session: &mut Value, closing: Option<&str>, options: &RunOptions) {
+    let printed = options.closing.as_deref().unwrap_or_default();
+    if closing.is_some() {
+        // No answer of the model says it.
+        session["closing"] = "stdout".into();
+    } else if !printed.trim().is_empty() {
+        session["closing"] = "answer".into();
+    }
+    if options.said.len() > 1 {
+        session["said"] = options.said.clone().into();
     }
 }
 

@@ -1,6 +1,7 @@
 //! What went by becomes a run.
 
 mod conversations;
+mod own_calls;
 mod placing;
 mod runs;
 mod talks;
@@ -35,7 +36,7 @@ impl Wire {
             asked,
             asked_at,
             ended_at: Some(asked_at + 5),
-            tick: asked_at,
+            tick: 10 * asked_at + 1,
             outcome,
             gone: false,
             changes: BTreeSet::new(),

@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use super::conversation::{Conversation, ModelCall};
 use super::mcp_calls::McpCalls;
 use super::options::{Role, RunOptions};
+use super::own_calls::OwnCalls;
+use super::own_field::InTrace;
 use super::pairing::Pairing;
 use crate::exchange::{Call, Item, Part, Tool};
 use crate::lossless::Change;
@@ -29,6 +31,9 @@ pub(super) struct Writing<'o> {
     /// Model calls of the main conversation so far.
     steps: usize,
     mcp: &'o McpCalls,
+    own: &'o OwnCalls,
+    /// What calls at the door the calls are.
+    in_trace: InTrace,
     /// For each call, the one at an MCP server that it is.
     seen: Vec<Option<usize>>,
     /// Calls at servers, the calls of the run that they are, and whether the model was told what the server said.
@@ -59,14 +64,23 @@ enum Next<'c> {
     Asked(&'c ModelCall),
     /// An answer, and its place in the conversation.
     Said(&'c ModelCall, usize),
+    /// A call at the door that no model asked for in a call.
+    Acted(usize),
 }
 
 impl<'o> Writing<'o> {
-    pub(super) fn new(options: &'o RunOptions, known: &'o NameIndex, mcp: &'o McpCalls) -> Self {
+    pub(super) fn new(
+        options: &'o RunOptions,
+        known: &'o NameIndex,
+        mcp: &'o McpCalls,
+        own: &'o OwnCalls,
+    ) -> Self {
         Self {
             options,
             known,
             mcp,
+            own,
+            in_trace: InTrace::default(),
             seen: Vec::new(),
             told: Vec::new(),
             changes: BTreeMap::new(),
@@ -110,6 +124,11 @@ impl<'o> Writing<'o> {
                 if call.answered {
                     now = now.max(call.ended_at);
                     happened.push((now, index, Next::Said(call, place)));
+                    let acted = self.own.of_run.get(&place);
+                    let acted = acted.filter(|_| roles[index] == Role::Main);
+                    for own in acted.into_iter().flatten() {
+                        happened.push((now, index, Next::Acted(*own)));
+                    }
                 }
             }
         }
@@ -118,6 +137,7 @@ impl<'o> Writing<'o> {
             match next {
                 Next::Asked(call) => self.asked(call, &mut open[index]),
                 Next::Said(call, place) => self.said(call, place, &mut open[index]),
+                Next::Acted(own) => self.acted(own),
             }
         }
         for open in &mut open {
@@ -173,10 +193,17 @@ impl<'o> Writing<'o> {
             match part {
                 Part::Text(text) | Part::Refusal(text) if is_own => self.talk.said(text),
                 Part::Call(call) => {
-                    let seen = call.native.is_none().then_some((open.index, place, number));
+                    let made = call.native.is_none().then_some((open.index, place, number));
                     number += usize::from(call.native.is_none());
-                    let seen = seen.and_then(|place| self.mcp.of_model.get(&place));
+                    let seen = made.and_then(|place| self.mcp.of_model.get(&place));
+                    let before = self.calls.len();
                     self.call(call, seen.copied(), open);
+                    if self.calls.len() > before {
+                        let own = made.and_then(|place| self.own.of_model.get(&place));
+                        self.in_trace
+                            .attempts
+                            .push(own.cloned().unwrap_or_default());
+                    }
                 }
                 Part::Result(result) => self.result(result, None, open),
                 _ => {}

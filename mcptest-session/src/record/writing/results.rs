@@ -6,11 +6,13 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{Open, Writing};
+use crate::door::{Ending, OwnCall};
 use crate::exchange::{Item, ToolResult};
 use crate::mcp::SeenCall;
 use crate::protocol::blob;
 use crate::record::conversation::{Changed, Conversation, ModelCall};
 use crate::record::mcp_calls::{is_as_sent, is_said};
+use crate::record::own_field::InTrace;
 use crate::record::payload::Payload;
 use crate::record::scratchpad::without_label;
 use crate::record::told::told_flag;
@@ -48,8 +50,12 @@ impl<'o> Writing<'o> {
     pub(super) fn unheard(&mut self, open: &mut Open) {
         for own in 0..open.calls.len() {
             let call = open.calls[own];
+            let given = || {
+                let seen = self.seen_of(call).and_then(|seen| seen.result.clone());
+                seen.or_else(|| own_value(&self.own_of(call)?.ending))
+            };
             if open.pairing.result_of(own).is_none()
-                && let Some(result) = self.seen_of(call).and_then(|seen| seen.result.clone())
+                && let Some(result) = given()
             {
                 let result = ToolResult {
                     value: result,
@@ -120,6 +126,51 @@ impl<'o> Writing<'o> {
         self.options.mcp.calls.get(self.seen[call]?)
     }
 
+    /// The last attempt of a call at an own tool.
+    fn own_of(&self, call: usize) -> Option<&'o OwnCall> {
+        let last = self.in_trace.attempts.get(call)?.last()?;
+        self.options.own_calls.get(*last)
+    }
+
+    /// A call that no model asked for in a call: the agent acts in text.
+    pub(super) fn acted(&mut self, place: usize) {
+        let options = self.options;
+        let Some(own) = options.own_calls.get(place) else {
+            return;
+        };
+        let mut args = own.args.clone();
+        blob::condense_arguments(&mut args);
+        let call = self.calls.len();
+        self.talk.called(None, &own.name, &args);
+        self.calls.push(json!({
+            "name": own.name, "args": args, "hop_index": call, "step": self.steps.saturating_sub(1),
+        }));
+        self.seen.push(None);
+        self.in_trace.attempts.push(vec![place]);
+        self.in_trace.in_text.push(call);
+        let Some(value) = own_value(&own.ending) else {
+            return;
+        };
+        let mut value = Payload::of(value).result;
+        blob::condense(&mut value);
+        let mut written = json!({ "call_index": call, "result": value });
+        if let Some(is_error) = own.ending.is_error() {
+            written["is_error"] = is_error.into();
+        }
+        if let Some(mark) = own.fault() {
+            written["synthesized"] = mark.clone();
+        }
+        if let Some(duration) = own.duration_ms() {
+            written["duration_ms"] = duration.into();
+        }
+        self.results.push(written);
+    }
+
+    /// What the calls of the run are at the door, all that was written.
+    pub(in crate::record) fn take_own(&mut self) -> InTrace {
+        std::mem::take(&mut self.in_trace)
+    }
+
     /// A result. Only of a call that was alone it is known how long it took.
     pub(super) fn result(&mut self, result: &ToolResult, waited: Option<u64>, open: &mut Open) {
         let id = result.id.as_deref().unwrap_or_default();
@@ -166,6 +217,9 @@ impl<'o> Writing<'o> {
             (Some(false), _) => Some(false),
             (None, _) => is_mcp.then_some(false),
         };
+        let own_call = self.own_of(call);
+        // How the tool ended is so, whatever the model was told.
+        let is_error = own_call.and_then(|own| own.ending.is_error()).or(is_error);
         self.note_told(call, result, said.filter(|_| is_told), is_error);
         if is_error == Some(true) && own_flag == Some(false) {
             value["isError"] = true.into();
@@ -177,10 +231,13 @@ impl<'o> Writing<'o> {
         if let Some(is_error) = is_error {
             written["is_error"] = is_error.into();
         }
-        if let Some(mark) = seen.and_then(|seen| seen.synthesized.as_ref()) {
+        let by_fault = own_call.and_then(OwnCall::fault);
+        let mark = seen.and_then(|seen| seen.synthesized.as_ref());
+        if let Some(mark) = mark.or(by_fault) {
             written["synthesized"] = mark.clone();
         }
-        if let Some(duration) = seen.and_then(SeenCall::duration_ms) {
+        let duration = seen.and_then(SeenCall::duration_ms);
+        if let Some(duration) = duration.or(own_call.and_then(OwnCall::duration_ms)) {
             written["duration_ms"] = duration.into();
         } else if let (Some(waited), [alone]) = (waited, open.last.0.as_slice())
             && *alone == call
@@ -227,5 +284,14 @@ impl<'o> Writing<'o> {
         let is_told: HashSet<usize> = self.told.iter().map(|(seen, ..)| *seen).collect();
         let untold = untold.filter(|(seen, ..)| !is_told.contains(seen));
         told.chain(untold).collect()
+    }
+}
+
+/// What a tool gave, as a model would be told it.
+fn own_value(ending: &Ending) -> Option<Value> {
+    match ending {
+        Ending::Result(value) => Some(value.clone()),
+        Ending::Error(raised) => Some(raised.text.as_str().into()),
+        Ending::Left | Ending::Unreported => None,
     }
 }
