@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The first line of its output is the address, as `MCPTEST_TOOLS` has it. It ends with its standard input. `record`
-//! writes the calls down, as `session.tools` of a cassette has them. `play` gives back what such a list has, or what a
+//! takes `--answers FILE` after `OUT.json`, a list of entries as in `answers:` of a suite. It writes the calls down, as `session.tools` of a cassette has them. `play` gives back what such a list has, or what a
 //! whole cassette has, and prints what was done otherwise: a line of JSON each.
 
 use std::error::Error;
@@ -14,11 +14,11 @@ use std::io::{Read as _, Write as _, stdin, stdout};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use mcptest_session::door::Door;
+use mcptest_session::door::{Door, Raised};
 use mcptest_session::endpoint::Endpoint;
 use mcptest_session::play::{PlayOptions, PlaySession, Recording};
 use mcptest_session::record::RunOptions;
-use mcptest_trace::eval::{Divergence, PlaybackOptions};
+use mcptest_trace::eval::{Divergence, OwnAnswer, OwnAnswers, OwnReply, PlaybackOptions};
 use serde_json::Value;
 
 #[tokio::main(flavor = "current_thread")]
@@ -26,7 +26,8 @@ async fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let ended = match arguments.as_slice() {
-        ["record", out] => record(out).await,
+        ["record", out] => record(out, None).await,
+        ["record", out, "--answers", file] => record(out, Some(*file)).await,
         ["play", file] => play(file).await,
         _ => Err("say `record OUT.json` or `play IN.json`".into()),
     };
@@ -37,14 +38,40 @@ async fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-async fn record(out: &str) -> Result<(), Box<dyn Error>> {
-    let door = Door::records();
+async fn record(out: &str, answers: Option<&str>) -> Result<(), Box<dyn Error>> {
+    let mut door = Door::records();
+    if let Some(file) = answers {
+        let entries: Vec<Value> = serde_json::from_slice(&std::fs::read(file)?)?;
+        let entries = entries.iter().map(entry).collect();
+        door = door.answered_by(OwnAnswers::new(entries));
+    }
     serve(&door).await?;
     if let Some((tool, why)) = door.unkept() {
         return Err(format!("`{tool}`: {why}").into());
     }
     std::fs::write(out, serde_json::to_string_pretty(&door.written())?)?;
     Ok(())
+}
+
+/// An entry of `answers:`, as JSON: `{ "tool", "when"?, "times"?, "result" | "error" | "run": true }`.
+fn entry(written: &Value) -> OwnAnswer {
+    let reply = if written["run"] == true {
+        OwnReply::Run
+    } else if let Some(raised) = written.get("error").and_then(Raised::of) {
+        OwnReply::Error {
+            kind: raised.kind,
+            module: raised.module,
+            text: raised.text,
+            args: raised.args.unwrap_or_default(),
+        }
+    } else {
+        OwnReply::Result(written["result"].clone())
+    };
+    let tool = written["tool"].as_str().unwrap_or_default();
+    let mut entry = OwnAnswer::new(tool, reply);
+    entry.when = written["when"].as_object().cloned();
+    entry.times = written["times"].as_u64();
+    entry
 }
 
 async fn play(file: &str) -> Result<(), Box<dyn Error>> {

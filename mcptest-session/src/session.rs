@@ -89,7 +89,8 @@ impl Session {
         let relay = Relay::new(upstreams, options.untouched).map_err(begins)?;
         let relay = relay.with_limits(options.limits.clone());
         let (faults, most) = (options.faults.clone(), options.limits.tool_calls);
-        let is_ordered = faults.is_some() || most.is_some();
+        let has_faults = faults.is_some();
+        let is_ordered = has_faults || most.is_some();
         let order = is_ordered.then(|| Order::new(relay.log().clone(), faults, most));
         let (began, client) = (relay.began(), relay.client());
         let unwritten = |error| {
@@ -109,7 +110,13 @@ impl Session {
             order,
         );
         let servers = Arc::new(servers.map_err(SessionError::ServerStart)?);
-        let door = Door::at(began, relay.log().ticks().clone());
+        let ticks = relay.log().ticks().clone();
+        let door = if has_faults {
+            Door::with_faults(began, ticks, servers.watch())
+        } else {
+            Door::at(began, ticks)
+        };
+        let door = door.answered_by(options.answers.clone());
         let place = Place {
             relay: relay.clone(),
             door: door.clone(),
@@ -431,6 +438,7 @@ impl Session {
             redacted,
             notes,
             asked_model,
+            answers: self.door.answers(),
         })
     }
 }

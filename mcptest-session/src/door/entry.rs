@@ -26,6 +26,8 @@ pub struct OwnCall {
     pub ending: Ending,
     /// What answered in its place.
     pub by: Option<By>,
+    /// The recorded call that was given back for it.
+    pub(crate) recorded: Option<usize>,
 }
 
 /// How a call ended.

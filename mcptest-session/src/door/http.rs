@@ -46,7 +46,7 @@ impl Refusal {
 }
 
 impl Door {
-    fn respond(&self, incoming: &Incoming) -> Response {
+    async fn respond(&self, incoming: &Incoming) -> Response {
         let asked = incoming.path.strip_prefix(PATH).unwrap_or_default();
         if !matches!(asked, "/call" | "/done") {
             let text = "the door of the tools has `/call` and `/done`";
@@ -56,9 +56,10 @@ impl Door {
             return error(&incoming.path, 405, "the door of the tools takes `POST`");
         }
         let answer = if asked == "/call" {
-            let request = request::call(&incoming.body).map_err(Refusal::Bad);
-            let verdict = request.and_then(|request| self.call(request));
-            verdict.map(|verdict| verdict.written())
+            match request::call(&incoming.body) {
+                Ok(request) => self.call(request).await.map(|verdict| verdict.written()),
+                Err(problem) => Err(Refusal::Bad(problem)),
+            }
         } else {
             let request = request::done(&incoming.body).map_err(Refusal::Bad);
             let done = request.and_then(|request| self.done(request));
@@ -74,6 +75,6 @@ impl Door {
 impl Answerer for Door {
     fn answer(&self, incoming: Incoming) -> Answering {
         let door = self.clone();
-        Box::pin(async move { door.respond(&incoming) })
+        Box::pin(async move { door.respond(&incoming).await })
     }
 }

@@ -44,7 +44,7 @@ impl Door {
             inside: INSIDE.try_with(|run| *run).ok(),
             ..OwnCall::new(name, args.clone())
         };
-        let number = match self.begin(call) {
+        let number = match self.begin(call).await {
             Ok(Verdict::Run(number)) => number,
             Ok(Verdict::Result { value, told }) => {
                 return fitting(value, told).map_err(|error| {

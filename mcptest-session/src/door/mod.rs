@@ -5,12 +5,15 @@
 //! - `entry`: a call at the door, and how it ended; `written`: the same in a cassette;
 //! - `state`: the calls of a session, for all that come by;
 //! - `play`: what a recording gives back; `recorded`: the calls that it has;
+//! - `answering`: what a suite answers in the place of tools;
 //! - `in_process`: calls of an agent that is a function of this process.
 //!
 //! While a run is recorded, nothing is decided here but what a suite answers in a tool's place: which call of the model a
 //! call is, is found when the run is over.
 
 pub(crate) mod alike;
+#[cfg(any(feature = "play", feature = "record"))]
+mod answering;
 mod entry;
 #[cfg(any(feature = "play", feature = "record"))]
 mod http;
@@ -29,13 +32,15 @@ mod tests;
 mod ticks;
 pub(crate) mod written;
 
+#[cfg(feature = "record")]
+pub(crate) use answering::Strike;
 pub use entry::{By, Ending, OwnCall, Raised};
 #[cfg(any(feature = "play", feature = "record"))]
 pub use in_process::ToolFailure;
 #[cfg(feature = "play")]
 pub(crate) use play::Playing;
 #[cfg(feature = "play")]
-pub(crate) use recorded::RecordedCalls;
+pub(crate) use recorded::{RecordedCalls, RecordedOwn};
 #[cfg(any(feature = "play", feature = "record"))]
 pub use state::{Door, Refusal, Verdict};
 pub(crate) use ticks::Ticks;

@@ -1,5 +1,7 @@
 //! What a recording gives back in the place of tools.
 
+use std::collections::HashSet;
+
 use mcptest_trace::eval::{Divergence, DivergenceKind, PlaybackOptions};
 use mcptest_trace::trace::{Trace, canonical_json};
 use regex::Regex;
@@ -27,6 +29,8 @@ pub(crate) struct Playing {
     given: Given,
     /// Which calls were given.
     taken: Vec<bool>,
+    /// Those of them that did not run.
+    given_back: HashSet<usize>,
     unknown: Vec<Unrecorded>,
 }
 
@@ -80,7 +84,12 @@ impl Playing {
             }
         };
         self.taken[place] = true;
-        (!runs).then(|| self.give(call, place))
+        call.recorded = Some(place);
+        if runs {
+            return None;
+        }
+        self.given_back.insert(place);
+        Some(self.give(call, place))
     }
 
     fn give(&self, call: &mut OwnCall, place: usize) -> Verdict {
@@ -228,10 +237,39 @@ impl Playing {
         });
     }
 
-    /// Recorded calls that were not made. Who wrote down what the model was told knew nothing of the tool.
+    /// The recorded calls that were given back, and those that the recording has inside of them.
+    pub(crate) fn gone(&self) -> HashSet<usize> {
+        let mut gone = self.given_back.clone();
+        // A call began before those inside of it.
+        for (place, call) in self.recorded.calls.iter().enumerate() {
+            let is_gone = match call.inside {
+                Some(outer) => gone.contains(&outer),
+                None => !call.open.is_empty() && call.open.iter().all(|outer| gone.contains(outer)),
+            };
+            if is_gone {
+                gone.insert(place);
+            }
+        }
+        gone
+    }
+
+    /// The recorded calls inside of those that were given back, which the code did not make.
+    pub(crate) fn nested(&self) -> Vec<usize> {
+        let gone = self.gone().into_iter();
+        let mut nested: Vec<usize> = gone.filter(|place| !self.taken[*place]).collect();
+        nested.sort_unstable();
+        nested
+    }
+
+    /// Recorded calls that were not made. Who wrote down what the model was told knew nothing of the tool, and what a call
+    /// that was given back made is not made again.
     fn unmade(&self) -> impl Iterator<Item = &RecordedOwn> {
-        let calls = self.recorded.calls.iter().zip(&self.taken);
-        calls.filter_map(|(call, taken)| (!taken && !call.told).then_some(call))
+        let gone = self.gone();
+        let calls = self.recorded.calls.iter().zip(&self.taken).enumerate();
+        calls.filter_map(move |(place, (call, taken))| {
+            let is_unmade = !taken && !call.told && !gone.contains(&place);
+            is_unmade.then_some(call)
+        })
     }
 }
 
@@ -249,6 +287,16 @@ impl Door {
     /// What the code does otherwise with its own tools. `answers`: how many answers of a model the recording has.
     #[must_use]
     pub fn divergences(&self, answers: usize) -> Vec<Divergence> {
+        self.told(answers, &|_| true)
+    }
+
+    /// The same. `goes_on`: whether the code went on after a recorded call; of others is told that their answer is not asked
+    /// for.
+    pub(crate) fn told(
+        &self,
+        answers: usize,
+        goes_on: &dyn Fn(&RecordedOwn) -> bool,
+    ) -> Vec<Divergence> {
         let told = |name: &str, message: String, values: [Option<Value>; 2]| {
             let path = format!("tools[{name}]");
             let [recorded, played] = values;
@@ -260,7 +308,7 @@ impl Door {
                 let values = [one.nearest.clone(), Some(one.args.clone())];
                 told(&one.name, one.words.clone(), values)
             });
-            let unmade = playing.unmade().map(|one| {
+            let unmade = playing.unmade().filter(|one| goes_on(one)).map(|one| {
                 let name = &one.own.name;
                 let words =
                     format!("the code does not make the recorded call of the tool `{name}`");

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::alike::is_same_tool;
 use super::entry::{Ending, OwnCall, Raised};
 use super::written::{names, without};
-use crate::json::count;
+use crate::json::{list, whole};
 use crate::play::call_index::CallIndex;
 
 /// A recorded call.
@@ -21,6 +21,12 @@ pub(crate) struct RecordedOwn {
     pub(crate) omitted: Vec<String>,
     /// The call of the trace that it is.
     pub(crate) call: Option<usize>,
+    /// The answer of the model before it, of a call that no model asked for in a call.
+    pub(crate) step: Option<usize>,
+    /// The call inside of which it was made.
+    pub(crate) inside: Option<usize>,
+    /// The calls that may have been that one.
+    pub(crate) open: Vec<usize>,
     /// Only what the model was told of it is known.
     pub(crate) told: bool,
     /// No model asked for it in a call: the agent acts in text.
@@ -48,11 +54,19 @@ impl RecordedCalls {
     /// What a recording has: its notes, and its trace.
     pub(crate) fn of(notes: &[Value], trace: &Trace) -> Self {
         let own = notes.iter().filter_map(|note| {
-            let call = count(note, "call").and_then(|call| usize::try_from(call).ok());
+            let call = place_of(note.get("call"));
             Some(RecordedOwn {
                 own: OwnCall::of(note)?,
                 omitted: names(note, "omitted"),
                 call: call.filter(|call| *call < trace.tool_calls.len()),
+                step: call
+                    .and_then(|call| trace.tool_calls.get(call)?.step)
+                    .and_then(|step| usize::try_from(step).ok()),
+                inside: place_of(note.get("inside")),
+                open: list(note, "ids_open")
+                    .iter()
+                    .filter_map(|open| place_of(Some(open)))
+                    .collect(),
                 told: false,
                 in_text: note["in_text"] == true,
                 knows_error: true,
@@ -74,6 +88,9 @@ impl RecordedCalls {
                 own,
                 omitted: Vec::new(),
                 call: Some(place),
+                step: None,
+                inside: None,
+                open: Vec::new(),
                 told: true,
                 in_text: false,
                 knows_error: result.is_some_and(|result| result.error_known),
@@ -125,6 +142,11 @@ impl RecordedCalls {
             .filter(move |name| own.is_none() && is_same_tool(name, tool));
         own.into_iter().chain(others).map(String::as_str)
     }
+}
+
+/// A place in a list.
+fn place_of(written: Option<&Value>) -> Option<usize> {
+    usize::try_from(whole(written?)?).ok()
 }
 
 /// How a call ended of which is known what the model was told.

@@ -3,14 +3,18 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use mcptest_trace::eval::OwnAnswers;
 use serde_json::Value;
 
 use super::MAX_CALLS;
+use super::answering;
 use super::entry::{Ending, OwnCall, Raised};
 #[cfg(feature = "play")]
 use super::play::Playing;
 use super::request::{CallRequest, DoneRequest};
 use super::ticks::Ticks;
+#[cfg(feature = "record")]
+use crate::mcp::Watch;
 
 /// The door of a session.
 #[derive(Debug, Clone)]
@@ -21,6 +25,9 @@ struct Inner {
     began: Instant,
     ticks: Ticks,
     kept: Mutex<Kept>,
+    /// The faults of the suite.
+    #[cfg(feature = "record")]
+    faults: Option<Watch>,
 }
 
 #[derive(Debug, Default)]
@@ -28,6 +35,7 @@ struct Kept {
     calls: Vec<OwnCall>,
     /// A tool whose value cannot be kept, and why.
     unkept: Option<(String, String)>,
+    answers: OwnAnswers,
     ended: bool,
     #[cfg(feature = "play")]
     playing: Option<Box<Playing>>,
@@ -75,7 +83,33 @@ impl Door {
             began,
             ticks,
             kept: Mutex::default(),
+            #[cfg(feature = "record")]
+            faults: None,
         }))
+    }
+
+    /// The same, with faults.
+    #[cfg(feature = "record")]
+    pub(crate) fn with_faults(began: Instant, ticks: Ticks, faults: Watch) -> Self {
+        Self(Arc::new(Inner {
+            began,
+            ticks,
+            kept: Mutex::default(),
+            faults: Some(faults),
+        }))
+    }
+
+    /// The same; the suite answers some calls.
+    #[must_use]
+    pub fn answered_by(self, answers: OwnAnswers) -> Self {
+        self.lock().answers = answers;
+        self
+    }
+
+    /// What the suite answers, with how often it did.
+    #[must_use]
+    pub fn answers(&self) -> OwnAnswers {
+        self.lock().answers.clone()
     }
 
     /// A door behind which no tool runs: what was recorded is given back.
@@ -91,16 +125,25 @@ impl Door {
     /// # Errors
     ///
     /// The request is not taken.
-    pub fn call(&self, request: CallRequest) -> Result<Verdict, Refusal> {
+    pub async fn call(&self, request: CallRequest) -> Result<Verdict, Refusal> {
         let call = OwnCall {
             call_id: request.call_id,
             inside: request.inside,
             ..OwnCall::new(request.name, Value::Object(request.args))
         };
-        self.begin(call)
+        self.begin(call).await
     }
 
-    pub(super) fn begin(&self, mut call: OwnCall) -> Result<Verdict, Refusal> {
+    pub(super) async fn begin(&self, call: OwnCall) -> Result<Verdict, Refusal> {
+        #[cfg(feature = "record")]
+        if let Some(faults) = &self.0.faults {
+            // Which fault strikes is told by what the model asked for.
+            faults.heard_of(&call).await;
+        }
+        self.begins(call)
+    }
+
+    fn begins(&self, mut call: OwnCall) -> Result<Verdict, Refusal> {
         let mut kept = self.lock();
         let kept = &mut *kept;
         if kept.ended {
@@ -119,14 +162,35 @@ impl Door {
         if let Some(playing) = &mut kept.playing {
             let verdict = playing.answer(&mut call);
             if let Some(verdict) = verdict {
+                self.0.ticks.leave_out();
                 call.ended = Some(self.0.ticks.next());
                 call.ended_at = Some(call.began_at);
                 kept.calls.push(call);
                 return Ok(verdict);
             }
         }
+        if let Some(verdict) = self.in_place(kept, &mut call) {
+            call.ended = Some(self.0.ticks.next());
+            call.ended_at = Some(call.began_at);
+            kept.calls.push(call);
+            return Ok(verdict);
+        }
         kept.calls.push(call);
         Ok(Verdict::Run(kept.calls.len() - 1))
+    }
+
+    /// What the suite answers in the place of a tool.
+    fn in_place(&self, kept: &mut Kept, call: &mut OwnCall) -> Option<Verdict> {
+        #[cfg(feature = "record")]
+        if let Some(faults) = &self.0.faults {
+            let mut others = kept.calls.iter();
+            let is_outer = call.inside.is_none() && others.all(|other| other.ended.is_some());
+            if let Some(strike) = faults.strikes(call, is_outer) {
+                return Some(answering::struck(call, strike));
+            }
+        }
+        let answered = kept.answers.answer(&call.name, &call.args);
+        answering::answered(call, answered)
     }
 
     /// A run has ended.

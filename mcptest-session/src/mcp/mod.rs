@@ -49,3 +49,5 @@ pub use server::{McpPlace, McpServer};
 pub(crate) use servers::Servers;
 #[cfg(feature = "record")]
 pub use watch::ServerFailure;
+#[cfg(feature = "record")]
+pub(crate) use watch::Watch;

@@ -9,7 +9,9 @@ use serde_json::Value;
 
 use super::names::NameIndex;
 use super::seen::{Seen, is_name_of};
-use crate::record::Log;
+use crate::door::{OwnCall, Strike};
+use crate::exchange::Call;
+use crate::record::{Fit, Log, fit};
 
 /// What the model asked for, and what becomes of it.
 #[derive(Debug)]
@@ -29,7 +31,7 @@ pub(crate) struct Order {
 /// A call that the model asked for.
 #[derive(Debug)]
 struct Wanted {
-    name: String,
+    call: Call,
     reached: bool,
     /// The result and the mark of the fault that strikes it.
     fault: Option<(Value, Value)>,
@@ -75,7 +77,7 @@ impl Order {
             return Fate::Unasked;
         };
         let calls = &self.calls;
-        let is_it = |call: &usize| is_name_of(&calls[*call].name, server, tool);
+        let is_it = |call: &usize| is_name_of(&calls[*call].call.name, server, tool);
         let Some(place) = waiting.iter().copied().find(is_it) else {
             return Fate::Unasked;
         };
@@ -105,13 +107,58 @@ impl Order {
             waiting.insert(self.calls.len());
             self.calls.push(Wanted {
                 fault: faults.and_then(|faults| faults.timed_out(tool, server)),
-                name: call.name,
+                call,
                 reached: false,
             });
         }
     }
 
-    /// A fault whose call reached no server: its name, and the tool's.
+    /// Whether the model asked for a call of an own tool, as far as is known.
+    pub(super) fn knows(&mut self, seen: &Seen, call: &OwnCall) -> bool {
+        self.take_in(seen, "", "");
+        self.place_of(call).is_some()
+    }
+
+    /// The fault that strikes a call of an own tool. A further attempt at a call has its fate. Where no tools are offered
+    /// the agent acts in text: its calls count as they come.
+    pub(super) fn own(&mut self, seen: &Seen, call: &OwnCall, is_outer: bool) -> Option<Strike> {
+        self.take_in(seen, "", "");
+        if let Some(place) = self.place_of(call) {
+            let wanted = &mut self.calls[place];
+            wanted.reached = true;
+            return wanted.fault.clone();
+        }
+        let acts = is_outer && self.log.acts_in_text();
+        let faults = self.faults.as_mut().filter(|_| acts)?;
+        faults.timed_out(&call.name, "")
+    }
+
+    /// The call of the model that a call of an own tool is: by its identifier, else by its arguments, else by its name.
+    fn place_of(&self, call: &OwnCall) -> Option<usize> {
+        let all = || self.calls.iter().enumerate();
+        if let Some(id) = call.call_id.as_deref() {
+            let mut of_id = all().rev();
+            let of_id = of_id.find(|(_, wanted)| wanted.call.id.as_deref() == Some(id));
+            if let Some((place, _)) = of_id {
+                return Some(place);
+            }
+        }
+        let fitting = all().filter_map(|(place, wanted)| {
+            let fit = fit(&wanted.call, call)?;
+            // The first one that nobody made, else the last one: another attempt at it.
+            let order = if wanted.reached {
+                usize::MAX - place
+            } else {
+                place
+            };
+            Some((fit == Fit::Name, wanted.reached, fit, order, place))
+        });
+        // What was made already is another call, if not even its arguments are the same.
+        let fitting = fitting.filter(|(is_name, reached, ..)| !(*is_name && *reached));
+        fitting.min().map(|(.., place)| place)
+    }
+
+    /// A fault whose call reached no server and no door: its name, and the tool's.
     pub(super) fn missed(&mut self, seen: &Seen) -> Option<(String, String)> {
         self.take_in(seen, "", "");
         let allowed = self.most.map_or(usize::MAX, |most| {
@@ -120,7 +167,7 @@ impl Order {
         let mut calls = self.calls.iter().take(allowed);
         calls.find_map(|wanted| {
             let (_, mark) = wanted.fault.as_ref().filter(|_| !wanted.reached)?;
-            Some((mark["fault"].as_str()?.to_owned(), wanted.name.clone()))
+            Some((mark["fault"].as_str()?.to_owned(), wanted.call.name.clone()))
         })
     }
 }
@@ -131,7 +178,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::exchange::{Call, Part, Said};
+    use crate::exchange::{Part, Said};
     use crate::record::{Observed, Outcome};
 
     /// The log of a model that asked for two calls at once.
@@ -195,5 +242,38 @@ mod tests {
         let mut capped = Order::new(two_calls(), None, Some(1));
         assert_eq!(arrives(&mut capped, 2), Fate::Refused);
         assert_eq!(arrives(&mut capped, 1), Fate::Passes);
+    }
+
+    #[test]
+    fn a_fault_without_a_server_strikes_own_tools_and_each_attempt_at_a_call() {
+        let seen = Seen::default();
+        let plan = |fault: Fault| Some(Decisions::new(FaultPlan::new(vec![fault])));
+        let flaky = || Fault::new("flaky", FaultKind::RecoverAfter { failures: 1 });
+        let call = |order: u64| OwnCall::new("find", json!({ "order": order }));
+        // The model calls it `desk_find`, which is another tool than `find`.
+        let call_of = |order: u64| OwnCall {
+            name: "desk_find".to_owned(),
+            ..call(order)
+        };
+        let mut order = Order::new(two_calls(), plan(flaky()), None);
+        assert_eq!(order.own(&seen, &call_of(2), true), None);
+        assert_eq!(
+            order.missed(&seen),
+            Some(("flaky".to_owned(), "desk_find".to_owned()))
+        );
+        let mark = json!({ "fault": "flaky", "kind": "recover_after" });
+        for _ in 0..2 {
+            let struck = order.own(&seen, &call_of(1), true);
+            assert_eq!(struck.map(|(_, mark)| mark), Some(mark.clone()));
+        }
+        assert_eq!(order.missed(&seen), None);
+        // A fault of a server strikes no own tool, and the code's own calls are struck by none.
+        let mut of_server = Order::new(two_calls(), plan(flaky().with_server("desk")), None);
+        assert_eq!(of_server.own(&seen, &call_of(1), true), None);
+        let mut others = Order::new(two_calls(), plan(flaky().with_tool("find")), None);
+        assert_eq!(others.own(&seen, &call(1), false), None);
+        // No request offered a tool: the agent acts in text.
+        assert!(others.own(&seen, &call(1), true).is_some());
+        assert_eq!(others.own(&seen, &call(1), true), None);
     }
 }

@@ -87,6 +87,11 @@ impl Servers {
         }
     }
 
+    /// What decides which call a fault strikes.
+    pub(crate) fn watch(&self) -> Watch {
+        self.watch.clone()
+    }
+
     /// What went by till now.
     pub(crate) fn seen(&self) -> Seen {
         self.watch.seen()

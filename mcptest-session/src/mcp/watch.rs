@@ -14,7 +14,7 @@ use super::messages::{Answer, Listener, failed};
 use super::order::{Fate, Order};
 use super::rpc;
 use super::seen::{Seen, SeenAnswer, SeenCall};
-use crate::door::Ticks;
+use crate::door::{OwnCall, Strike, Ticks};
 use crate::endpoint::logins;
 
 /// How long an answer of the model may take to be read that a client has already.
@@ -37,7 +37,7 @@ pub struct ServerFailure {
 
 /// Keeps what goes by.
 #[derive(Debug, Clone)]
-pub(super) struct Watch(Arc<Kept>);
+pub(crate) struct Watch(Arc<Kept>);
 
 #[derive(Debug)]
 struct Kept {
@@ -123,6 +123,29 @@ impl Watch {
         let order = self.0.order.as_ref()?;
         let seen = lock(&self.0.seen);
         lock(order).missed(&seen)
+    }
+
+    /// Waits till it is known whether the model asked for a call of an own tool: a client may call a tool before the end of
+    /// the stream that asks for it.
+    pub(crate) async fn heard_of(&self, call: &OwnCall) {
+        let Some(order) = self.0.order.as_ref() else {
+            return;
+        };
+        let is_known = {
+            let seen = lock(&self.0.seen);
+            lock(order).knows(&seen, call)
+        };
+        if !is_known {
+            let log = lock(order).log();
+            log.settled(LAST_WORDS).await;
+        }
+    }
+
+    /// The fault that strikes a call of an own tool. `is_outer`: it is made inside of no other.
+    pub(crate) fn strikes(&self, call: &OwnCall, is_outer: bool) -> Option<Strike> {
+        let order = self.0.order.as_ref()?;
+        let seen = lock(&self.0.seen);
+        lock(order).own(&seen, call, is_outer)
     }
 
     /// Whether a call was refused, as the run may make no more.

@@ -106,6 +106,8 @@ pub(super) struct Answer {
     pub(super) broken: Option<String>,
     /// The question was answered more than once: which such question it is, and which of its answers.
     pub(super) equal: Option<(usize, usize)>,
+    /// The runs of own tools that were open when it was asked for.
+    pub(super) during: Vec<usize>,
     /// When it was given among all answers of the run.
     pub(super) rank: usize,
 }

@@ -1,11 +1,14 @@
 //! Own tools, played: what the recording has of them, and what the code does otherwise.
 
+use std::collections::HashMap;
+use std::sync::PoisonError;
+
 use mcptest_trace::eval::Divergence;
 
 use super::options::PlayOptions;
 use super::player::Player;
 use super::recording::Recording;
-use crate::door::{Door, Playing, Ticks};
+use crate::door::{Door, Playing, RecordedOwn, Ticks};
 
 impl Recording {
     /// The door behind which its tools are played.
@@ -28,6 +31,28 @@ impl Player {
 
     /// What the code does otherwise with its own tools.
     pub(super) fn own_tools(&self) -> Vec<Divergence> {
-        self.door().divergences(self.0.recording.answers())
+        let recording = &self.0.recording;
+        let mut answer_of: HashMap<usize, (usize, usize)> = HashMap::new();
+        for (number, own) in recording.conversations.iter().enumerate() {
+            for (place, one) in own.moves.iter().enumerate() {
+                let calls = one.calls.iter();
+                answer_of.extend(calls.map(|call| (*call, (number, place))));
+            }
+        }
+        let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let goes_on = |call: &RecordedOwn| {
+            let answer = match call.step.filter(|_| call.in_text) {
+                Some(step) => Some((0, step)),
+                None => call.call.and_then(|call| answer_of.get(&call)).copied(),
+            };
+            let Some((number, place)) = answer else {
+                return true;
+            };
+            let is_given = |place: usize| state.given.contains_key(&(number, place));
+            let moves = &recording.conversations[number].moves;
+            // The run ended after it, or the next answer was asked for.
+            is_given(place) && (place + 1 >= moves.len() || is_given(place + 1))
+        };
+        self.door().told(recording.answers(), &goes_on)
     }
 }

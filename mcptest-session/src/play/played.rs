@@ -6,6 +6,7 @@ use std::sync::PoisonError;
 use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::Value;
 
+use super::own_inside::Inside;
 use super::player::Player;
 use super::state::State;
 use crate::record::{RecordedRun, RunError, RunOptions};
@@ -29,10 +30,11 @@ impl Player {
     #[must_use]
     pub fn played(&self) -> Played {
         let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let inside = self.inside();
         let mut unasked = Vec::new();
         for (number, conversation) in self.0.recording.conversations.iter().enumerate() {
             for place in 0..conversation.moves.len() {
-                if state.given.contains_key(&(number, place)) {
+                if state.given.contains_key(&(number, place)) || inside.has_answer(number, place) {
                     continue;
                 }
                 let message = "the code never asks for the recorded answer";
@@ -45,7 +47,7 @@ impl Player {
                 ));
             }
         }
-        unasked.extend(self.unmade_others(&state));
+        unasked.extend(self.unmade_others(&state, &inside));
         let mut divergences: Vec<Divergence> = state.divergences.values().cloned().collect();
         let unmade = state.servers.unmade(&self.0.recording.mcp);
         // If the model asked for a call and the code goes on, the code has made the result up.
@@ -59,7 +61,10 @@ impl Player {
         }
         let answers = self.0.recording.answers();
         let goes_on = |index| went_on.contains(&index);
-        for (server, call) in unmade.filter(|(_, call)| call.of_trace().is_none_or(goes_on)) {
+        let unmade = unmade.filter(|(server, place, call)| {
+            call.of_trace().is_none_or(goes_on) && !inside.has_server_call(&server.name, *place)
+        });
+        for (server, _, call) in unmade {
             let message = format!(
                 "the code does not make the recorded call of `{}` of the server `{}`",
                 call.tool, server.name
@@ -79,14 +84,14 @@ impl Player {
 
     /// The recorded requests that ask no model and are not made. Clients keep what they only read, such as a list of
     /// models: once is enough then.
-    fn unmade_others(&self, state: &State) -> Vec<Divergence> {
+    fn unmade_others(&self, state: &State, inside: &Inside<'_>) -> Vec<Divergence> {
         let recording = &self.0.recording;
         let unmade = recording.others.iter().flat_map(|(digest, known)| {
             let made = state.others.get(digest).copied().unwrap_or_default();
             let left = known.get(made..).unwrap_or_default();
             left.iter().filter(move |one| made == 0 || !one.reads)
         });
-        let mut unmade: Vec<_> = unmade.collect();
+        let mut unmade: Vec<_> = unmade.filter(|one| !inside.has_other(one.number)).collect();
         unmade.sort_unstable_by_key(|one| one.number);
         // Each that only reads is told once.
         let mut read = HashSet::new();
@@ -122,13 +127,14 @@ impl Player {
     ///
     /// The code asked no model, or nothing that was recorded.
     pub fn run(&self, options: &RunOptions) -> Result<Value, RunError> {
+        let mut options = options.clone();
         let mut observed = {
             let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
-            state.observed.clone()
+            let mut observed = state.observed.clone();
+            options.own_calls = self.add_inside(&state, &mut observed);
+            observed
         };
         observed.sort_by_key(|one| one.asked_at);
-        let mut options = options.clone();
-        options.own_calls = self.door().calls();
         let mut cassette = RecordedRun::of(&observed, &options)?.cassette;
         // How long a recording takes to answer tells nothing of the agent.
         for place in [

@@ -15,6 +15,7 @@ use super::kept::{Other, RecordedCall, calls, others, parts, said, shape, taken,
 use super::moves::{self, Shape};
 use super::offered::{OfferedTool, ToolName, ToolNames, offered, tool_names};
 use super::openings::Openings;
+use super::own_inside::{During, during};
 use super::servers::{self, RecordedServer};
 use crate::door::RecordedCalls;
 use crate::exchange::{Part, Said};
@@ -53,6 +54,8 @@ pub struct Recording {
     pub(super) names: ToolNames,
     /// What tools of the agent's own code answered, where its session was told.
     pub(super) own_tools: RecordedCalls,
+    /// What went by while they ran.
+    pub(super) during: During,
     /// What its program said to the user.
     pub(super) closing: Closing,
     /// The model that it names, where no session wrote it down.
@@ -133,6 +136,7 @@ impl Recording {
             names: ToolNames::of(&trace, tools.as_deref(), field),
             others: others(field),
             own_tools: RecordedCalls::of(list(field, "tools"), &trace),
+            during: During::of(field),
             closing: Closing::of(field, &trace),
             foreign_model: named(cassette, "model").filter(|_| field.is_null()),
             mcp: servers::of(field, &trace, tools.as_deref()),
@@ -345,6 +349,7 @@ impl Beside<'_> {
             told: self.past(answer),
             is_bare: answer["bare"] == true,
             broken: named(answer, "broken"),
+            during: during(answer),
             equal: equal(answer),
             ..Answer::default()
         }

@@ -190,17 +190,17 @@ fn listed(server: &RecordedServer, tools: Option<&[OfferedTool]>) -> Vec<Value> 
 }
 
 impl ServersState {
-    /// The recorded calls that nobody made: the server, the call, and the call of the trace that it is.
+    /// The recorded calls that nobody made: the server, the place, and the call.
     pub(super) fn unmade<'s>(
         &'s self,
         servers: &'s [RecordedServer],
-    ) -> impl Iterator<Item = (&'s RecordedServer, &'s ServerCall)> {
+    ) -> impl Iterator<Item = (&'s RecordedServer, usize, &'s ServerCall)> {
         let servers = servers.iter().enumerate();
         let seen = servers.filter(|(_, server)| server.seen);
         seen.flat_map(move |(place, server)| {
             let calls = server.calls.iter().enumerate();
             let calls = calls.filter(move |(number, _)| !self.given.contains(&(place, *number)));
-            calls.map(move |(_, call)| (server, call))
+            calls.map(move |(number, call)| (server, number, call))
         })
     }
 }

@@ -122,6 +122,13 @@ impl Log {
         calls.collect()
     }
 
+    /// Whether no tool was offered till now, and the model said something.
+    pub(crate) fn acts_in_text(&self) -> bool {
+        let all = self.noted();
+        let mut asked = all.requests.iter().filter_map(|one| one.asked.as_ref());
+        !all.whole.is_empty() && asked.all(|asked| asked.tools.is_empty())
+    }
+
     /// How many calls of tools the model asked for.
     pub(super) fn tool_calls(&self) -> u64 {
         self.noted().tool_calls

@@ -67,6 +67,8 @@ pub use mcptest_trace::record::payload;
 pub(crate) use observed::{BROKE_OFF, ENDED_EARLY};
 pub use observed::{Observed, Outcome, digest};
 pub use options::RunOptions;
+#[cfg(feature = "record")]
+pub(crate) use own_calls::{Fit, fit};
 #[cfg(feature = "play")]
 pub(crate) use query::without_keys;
 #[cfg(feature = "play")]

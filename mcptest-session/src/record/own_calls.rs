@@ -43,7 +43,7 @@ struct Asked<'c> {
 
 /// How well a call at the door fits one of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Fit {
+pub(crate) enum Fit {
     Exact,
     Coerced,
     Name,
@@ -200,7 +200,7 @@ fn fitting(asked: &[Asked<'_>], call: &OwnCall, since: u64) -> Option<usize> {
 }
 
 /// How well a call at the door fits one of the model.
-fn fit(model: &Call, call: &OwnCall) -> Option<Fit> {
+pub(crate) fn fit(model: &Call, call: &OwnCall) -> Option<Fit> {
     if !is_same_tool(&model.name, &call.name) {
         return None;
     }

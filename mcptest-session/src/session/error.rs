@@ -31,7 +31,7 @@ pub enum SessionError {
     ServerStart(ServerFailure),
     /// An MCP server gave no answer.
     Server(ServerFailure),
-    /// A fault was for a call that reached no MCP server.
+    /// A fault was for a call that reached no MCP server, and not the door of own tools.
     Fault {
         /// The name of the fault.
         fault: String,
@@ -75,8 +75,9 @@ impl fmt::Display for SessionError {
             Self::Fault { fault, tool } => {
                 return write!(
                     f,
-                    "the fault `{fault}` is for a call of `{tool}` that reached no MCP server: faults are injected at \
-                     MCP servers, and not into tools of the agent's own code"
+                    "the fault `{fault}` is for a call of `{tool}` that reached neither an MCP server nor the \
+                     session: faults are injected at MCP servers, and into tools of the agent's own code that tell the session \
+                     their calls (docs/own-tools.md)"
                 );
             }
             Self::Unkept { tool, why } => {

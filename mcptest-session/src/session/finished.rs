@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use mcptest_trace::eval::OwnAnswers;
 use mcptest_trace::record::redact::RedactionCounts;
 use mcptest_trace::record::say;
 use mcptest_trace::record::store::{Layout, Lock, Store, StoreError};
@@ -21,6 +22,8 @@ pub struct FinishedRun {
     pub notes: Vec<String>,
     /// The model that the agent asked, where its requests say so.
     pub asked_model: Option<String>,
+    /// What the suite answers in the place of own tools, with how often each entry was used.
+    pub answers: OwnAnswers,
 }
 
 impl FinishedRun {

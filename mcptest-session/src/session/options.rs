@@ -1,6 +1,6 @@
 //! What a session is told of its run.
 
-use mcptest_trace::eval::Decisions;
+use mcptest_trace::eval::{Decisions, OwnAnswers};
 use regex::Regex;
 
 use crate::endpoint::Upstream;
@@ -36,7 +36,9 @@ pub struct SessionOptions {
     pub limits: Limits,
     /// The MCP servers that the agent reaches through the session.
     pub mcp_servers: Vec<McpServer>,
-    /// The faults that answer calls in the place of those servers.
+    /// What answers calls of the agent's own tools in their place.
+    pub answers: OwnAnswers,
+    /// The faults that answer calls in the place of those servers, and of own tools.
     pub faults: Option<Decisions>,
 }
 

@@ -522,8 +522,8 @@ fn faults_strike_calls_in_the_order_of_the_model() {
     );
     assert_eq!(
         own.unwrap_err().to_string(),
-        "the fault `late` is for a call of `local` that reached no MCP server: faults are injected at MCP servers, and \
-         not into tools of the agent's own code"
+        "the fault `late` is for a call of `local` that reached neither an MCP server nor the session: faults are \
+         injected at MCP servers, and into tools of the agent's own code that tell the session their calls (docs/own-tools.md)"
     );
 }
 

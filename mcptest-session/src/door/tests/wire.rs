@@ -1,5 +1,7 @@
 //! The two requests.
 
+use mcptest_trace::eval::{OwnAnswer, OwnAnswers, OwnReply};
+
 use super::*;
 
 #[test]
@@ -149,4 +151,48 @@ fn a_call_that_nobody_ended_is_written_without_a_result_and_played_as_an_error()
         called(&plays, "wait", &json!({}))["error"]["text"],
         "mcptest: `wait` gave no answer when the run was recorded"
     );
+}
+
+#[test]
+fn what_the_suite_answers_never_runs() {
+    let result = OwnReply::Result(json!({ "refunded": 18 }));
+    let declined = OwnReply::Error {
+        kind: "CardDeclined".to_owned(),
+        module: None,
+        text: "card declined".to_owned(),
+        args: Vec::new(),
+    };
+    let when = json!({ "amount": 0 }).as_object().unwrap().clone();
+    let entries = vec![
+        OwnAnswer::new("refund", result).with_times(1),
+        OwnAnswer::new("charge", declined).with_when(when),
+        OwnAnswer::new("get_order", OwnReply::Run),
+    ];
+    let door = Door::records().answered_by(OwnAnswers::new(entries));
+    let refund = || called(&door, "refund", &json!({}));
+    assert_eq!(refund(), json!({ "result": { "refunded": 18 } }));
+    let error = refund();
+    let text = error["error"]["text"].as_str().unwrap();
+    assert!(
+        text.starts_with("mcptest: `answers:` of the suite has no entry for this call of `refund`")
+    );
+    let charge = |amount: u32| called(&door, "charge", &json!({ "amount": amount }));
+    let declined = json!({ "type": "CardDeclined", "text": "card declined" });
+    assert_eq!(charge(0), json!({ "error": declined }));
+    assert_eq!(charge(1)["error"]["type"], "ToolError");
+    assert_eq!(
+        called(&door, "get_order", &json!({})),
+        json!({ "run": "t4" })
+    );
+    assert_eq!(called(&door, "other", &json!({})), json!({ "run": "t5" }));
+    // Nobody can say how a tool ended that did not run.
+    assert_eq!(
+        ask(&door, "done", &json!({ "run": "t0", "result": 1 })).0,
+        409
+    );
+    let written = door.written();
+    let by: Vec<bool> = written.iter().map(|one| one["by"] == "suite").collect();
+    assert_eq!(by, [true, true, true, true, false, false]);
+    assert_eq!(written[0]["result"], json!({ "refunded": 18 }));
+    assert_eq!(door.answers().used(), [1, 1, 1]);
 }
