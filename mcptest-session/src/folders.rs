@@ -261,6 +261,20 @@ fn is_of_name(character: char) -> bool {
     character.is_alphanumeric() || character == '_' || character == '-'
 }
 
+#[cfg(feature = "play")]
+impl SameFolders {
+    /// The same the other way round: puts the folders of this run in the place of the recorded ones.
+    pub(crate) fn reversed(&self) -> Self {
+        let same = self.same.iter().cloned();
+        let mut same: Vec<(String, String)> = same.map(|(own, recorded)| (recorded, own)).collect();
+        same.sort_by_key(|(recorded, _)| std::cmp::Reverse(recorded.len()));
+        Self {
+            same,
+            ..Self::default()
+        }
+    }
+}
+
 fn each_text(value: &Value, take: &mut impl FnMut(&str)) {
     match value {
         Value::String(text) => take(text),

@@ -13,6 +13,7 @@ use super::recorded::{RecordedCalls, RecordedOwn};
 use super::state::{Door, Verdict};
 use super::ticks::Ticks;
 use super::written::without;
+use crate::folders::SameFolders;
 use crate::play::call_index::Given;
 use crate::play::texts::same;
 
@@ -26,6 +27,9 @@ pub(crate) struct Playing {
     masks: Vec<Regex>,
     /// Which tools run for real.
     options: PlaybackOptions,
+    /// The folders of this run, and back.
+    folders: SameFolders,
+    recorded_folders: SameFolders,
     given: Given,
     /// Which calls were given.
     taken: Vec<bool>,
@@ -62,8 +66,20 @@ impl Playing {
         }
     }
 
+    /// Knows the folders of this run.
+    pub(crate) fn runs_in(&mut self, folders: &SameFolders) {
+        self.folders = folders.clone();
+        self.recorded_folders = folders.reversed();
+    }
+
+    /// How a tool ended that ran for real, as a recording would have it.
+    pub(super) fn ran(&self, ending: &mut Ending) {
+        with_folders(ending, &self.folders);
+    }
+
     /// What is given back for a call; nothing for one that runs.
     pub(super) fn answer(&mut self, call: &mut OwnCall) -> Option<Verdict> {
+        self.folders.put_in(&mut call.args);
         let runs = self.options.runs(&call.name);
         let place = match self.find(call) {
             Ok(place) => place,
@@ -92,26 +108,33 @@ impl Playing {
         Some(self.give(call, place))
     }
 
-    fn give(&self, call: &mut OwnCall, place: usize) -> Verdict {
+    fn give(&mut self, call: &mut OwnCall, place: usize) -> Verdict {
         let known = &self.recorded.calls[place];
         // Of what the model was told it may not be known whether that was an error.
         if known.knows_error {
             call.ending.clone_from(&known.own.ending);
         }
         call.by.clone_from(&known.own.by);
-        match &known.own.ending {
-            Ending::Result(value) => Verdict::Result {
-                value: value.clone(),
-                told: known.told,
-            },
-            Ending::Error(raised) => Verdict::Error(raised.clone()),
-            Ending::Left | Ending::Unreported => {
-                let how = match known.own.ending {
-                    Ending::Left => "was left by control flow, which is not played",
-                    _ => "gave no answer",
-                };
+        // The code may use the paths that it gets.
+        let mut ending = known.own.ending.clone();
+        with_folders(&mut ending, &self.recorded_folders);
+        let told = known.told;
+        match ending {
+            Ending::Result(value) => Verdict::Result { value, told },
+            Ending::Error(raised) => Verdict::Error(raised),
+            Ending::Unreported => {
                 let name = &call.name;
-                let words = format!("`{name}` {how} when the run was recorded");
+                let text = format!("mcptest: `{name}` gave no answer when the run was recorded");
+                Verdict::Error(Raised::new("ToolError", text))
+            }
+            Ending::Left => {
+                let name = &call.name;
+                let words = format!(
+                    "control flow ended `{name}` when the run was recorded, and that is not played; let the tool run: \
+                     `playback: {{ run: [{name}] }}`"
+                );
+                let (name, args) = (name.clone(), call.args.clone());
+                self.unfit(&name, &args, &words);
                 Verdict::Error(Raised::new("ToolError", format!("mcptest: {words}")))
             }
         }
@@ -317,6 +340,22 @@ impl Door {
             unknown.chain(unmade).collect()
         });
         found.unwrap_or_default()
+    }
+}
+
+/// An ending with folders of one run in the place of those of another.
+fn with_folders(ending: &mut Ending, folders: &SameFolders) {
+    match ending {
+        Ending::Result(value) => folders.put_in(value),
+        Ending::Error(raised) => {
+            raised.text = folders.named_as_recorded(&raised.text);
+            raised
+                .args
+                .iter_mut()
+                .flatten()
+                .for_each(|arg| folders.put_in(arg));
+        }
+        Ending::Left | Ending::Unreported => {}
     }
 }
 

@@ -210,7 +210,13 @@ impl Door {
         call.ended = Some(self.0.ticks.next());
         call.ended_at = Some(self.now());
         match done.ending {
-            Ok(ending) => call.ending = ending,
+            Ok(ending) => {
+                call.ending = ending;
+                #[cfg(feature = "play")]
+                if let Some(playing) = &kept.playing {
+                    playing.ran(&mut call.ending);
+                }
+            }
             Err(why) => {
                 let unkept = (call.name.clone(), why);
                 kept.unkept.get_or_insert(unkept);

@@ -9,16 +9,18 @@ use super::options::PlayOptions;
 use super::player::Player;
 use super::recording::Recording;
 use crate::door::{Door, Playing, RecordedOwn, Ticks};
+use crate::folders::SameFolders;
 
 impl Recording {
     /// The door behind which its tools are played.
-    pub(super) fn door(&self, options: &PlayOptions, ticks: Ticks) -> Door {
+    pub(super) fn door(&self, options: &PlayOptions, folders: &SameFolders, ticks: Ticks) -> Door {
         let mut recorded = self.own_tools.clone();
         for (id, places) in &self.call_ids {
             let calls = places.iter().map(|place| place.call);
             recorded.ids.insert(id.clone(), calls.collect());
         }
-        let playing = Playing::new(recorded, options.compared.clone(), options.masks.clone());
+        let mut playing = Playing::new(recorded, options.compared.clone(), options.masks.clone());
+        playing.runs_in(folders);
         Door::plays(playing, ticks)
     }
 }

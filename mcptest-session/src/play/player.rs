@@ -50,7 +50,7 @@ impl Player {
         let mut state = State::default();
         state.folders.clone_from(&recording.folders);
         state.folders.add(Folder::Current, &forms(Path::new(".")));
-        let door = recording.door(&options, state.ticks.clone());
+        let door = recording.door(&options, &state.folders, state.ticks.clone());
         Self(Arc::new(Inner {
             recording,
             options,
@@ -63,6 +63,8 @@ impl Player {
     pub(super) fn runs_in(&self, folder: &Path) {
         let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.folders.add(Folder::Command, &forms(folder));
+        let folders = &state.folders;
+        self.door().with_playing(|playing| playing.runs_in(folders));
     }
 
     /// A text with the folders that the recording has in the place of this run's.

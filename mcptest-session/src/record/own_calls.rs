@@ -75,7 +75,19 @@ impl OwnCalls {
             // What is asked for inside of a call was asked for after it began.
             let since = all.inside[place].map_or(0, |inside| own[inside].began);
             match fitting(&asked, call, since) {
-                Some(found) => asked[found].attempts.push(place),
+                Some(found) => {
+                    asked[found].attempts.push(place);
+                    // A call is inside of one that was open when the model was asked that asked for it. The agent itself
+                    // is in none.
+                    let from = asked[found].from;
+                    let open = open_at(own, from);
+                    if let ([outer], None) = (open.as_slice(), all.inside[place])
+                        && asked[found].place.0 != main
+                        && own[*outer].ended.is_none_or(|ended| ended > call.began)
+                    {
+                        all.inside[place] = Some(*outer);
+                    }
+                }
                 None => alone.push(place),
             }
         }

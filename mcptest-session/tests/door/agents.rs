@@ -9,6 +9,7 @@ use crate::tools::{Call, Given, Tools, told};
 
 /// What an agent does otherwise.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a change of its own")]
 pub(crate) struct Change {
     /// The calls tell no identifiers.
     pub(crate) nameless: bool,

@@ -83,12 +83,12 @@ impl Tools {
     }
 
     /// Calls a tool that does something for real, and gives a value.
-    pub(crate) async fn call(&self, call: Call<'_>, gives: impl FnOnce() -> Given) -> Given {
+    pub(crate) async fn call(&self, call: Call<'_>, run: impl FnOnce() -> Given) -> Given {
         match self.begin(&call).await {
-            Ok(run) => {
+            Ok(id) => {
                 self.does(call.name);
-                let given = gives();
-                self.end(&run, &given).await;
+                let given = run();
+                self.end(&id, &given).await;
                 given
             }
             Err(given) => given,

@@ -3,6 +3,7 @@
 use mcptest_trace::eval::{OwnAnswer, OwnAnswers, OwnReply};
 
 use super::*;
+use crate::folders::{self, Folder, SameFolders};
 
 #[test]
 fn a_tool_runs_once_and_is_given_back_afterwards() {
@@ -195,4 +196,48 @@ fn what_the_suite_answers_never_runs() {
     assert_eq!(by, [true, true, true, true, false, false]);
     assert_eq!(written[0]["result"], json!({ "refunded": 18 }));
     assert_eq!(door.answers().used(), [1, 1, 1]);
+}
+
+#[test]
+fn what_control_flow_ended_is_not_played_and_is_told() {
+    let door = Door::of_notes(&[json!({ "name": "approve", "args": {}, "left": true })]);
+    let words = "control flow ended `approve` when the run was recorded, and that is not played; let the tool run: \
+                 `playback: { run: [approve] }`";
+    let error = json!({ "type": "ToolError", "text": format!("mcptest: {words}") });
+    assert_eq!(
+        called(&door, "approve", &json!({})),
+        json!({ "error": error })
+    );
+    assert_eq!(told(&door), [words]);
+}
+
+#[test]
+fn the_folder_of_a_run_is_that_of_the_recording() {
+    let recorded = |path: &str| {
+        let text = format!("no file {path}/a.txt");
+        let error = json!({ "type": "E", "text": text, "args": [format!("{path}/a.txt")] });
+        json!([
+            { "name": "read", "args": { "path": format!("{path}/b.txt") }, "result": [format!("{path}/b.txt")] },
+            { "name": "read", "args": { "path": format!("{path}/a.txt") }, "error": error },
+        ])
+    };
+    let (before, now) = ("/home/ann/desk", "/srv/b/desk");
+    let own = |path: &str| [(Folder::Command, vec![path.to_owned()])];
+    let mut cassette = json!({ "session": { "tools": recorded(before) } });
+    let written = folders::written(&own(before), &cassette).unwrap();
+    cassette["session"]["folders"] = written;
+    let mut folders = SameFolders::of(&cassette);
+    let [(folder, forms)] = own(now);
+    folders.add(folder, &forms);
+    let notes = cassette["session"]["tools"].as_array().unwrap();
+    let door = plays(notes, &mcptest_trace::trace::Trace::default());
+    door.with_playing(|playing| playing.runs_in(&folders));
+    let expected = recorded(now);
+    for (place, key) in [(0, "result"), (1, "error")] {
+        let call = &expected[place];
+        assert_eq!(called(&door, "read", &call["args"])[key], call[key]);
+    }
+    assert_eq!(told(&door), [""; 0]);
+    // The run has what the recording has.
+    assert_eq!(door.written()[0]["args"], notes[0]["args"]);
 }

@@ -377,3 +377,28 @@ fn what_the_suite_answered_says_so() {
     assert_eq!(trace["tool_results"][1]["synthesized"], mark);
     assert_eq!(cassette["session"]["tools"][1]["synthesized"], mark);
 }
+
+#[test]
+fn a_call_that_a_model_asked_for_inside_of_another_is_inside_of_it() {
+    let question = call("a", "ask", &json!({}));
+    let mut wire = talk(&[question], &[("a", "7")]);
+    let path = "/v1/chat/completions";
+    let tools = json!([{ "type": "function", "function": { "name": "find" } }]);
+    let begins =
+        json!({ "model": "gpt-5", "messages": [system("Find."), user("Which?")], "tools": tools });
+    let found = asks(&[call("b", "find", &json!({ "q": 1 }))]);
+    wire.answered(path, &begins, &chat_answer(&found));
+    wire.observed[2].tick = 55;
+    let all = vec![
+        own("ask", &json!({}), (50, 80), gives(json!(7))),
+        // Its context was lost.
+        own("find", &json!({ "q": 1 }), (60, 70), gives(json!(7))),
+    ];
+    let cassette = cassette(&wire, all);
+    let tools = &cassette["session"]["tools"];
+    assert_eq!(
+        (&tools[1]["call"], &tools[1]["inside"]),
+        (&json!(1), &json!(0))
+    );
+    assert_eq!(tools[0].get("inside"), None);
+}
