@@ -200,6 +200,16 @@ fn loader_and_schema_know_the_same_keys() {
             top("faults: [{ name: f, target: { tool: t, zzzzzzzz: 1 }, kind: hang }]\n"),
         ),
         (
+            "/$defs/agent/properties/answers/items".to_owned(),
+            below("  narrative: {}\n  answers: [{ tool: t, result: 1, zzzzzzzz: 1 }]\n"),
+        ),
+        (
+            "/$defs/agent/properties/answers/items/properties/error".to_owned(),
+            below(
+                "  narrative: {}\n  answers: [{ tool: t, error: { type: E, text: t, zzzzzzzz: 1 } }]\n",
+            ),
+        ),
+        (
             "/properties/servers/additionalProperties".to_owned(),
             top("servers: { s: { command: [x], zzzzzzzz: 1 } }\n"),
         ),

@@ -14,7 +14,7 @@ pub use crate::load::values::read as read_value;
 use mcptest_trace::eval::Fault;
 
 use crate::gates::GateKind;
-use crate::model::{Assertion, Model, Prices};
+use crate::model::{Assertion, Model, OwnAnswer, Prices};
 use crate::{Entry, Node, Source, Spanned};
 
 /// Reads a YAML or JSON document that is no suite, with the places of all its values, the limits of suites
@@ -44,6 +44,8 @@ pub struct DeclaredAgent<'a> {
     pub injects: bool,
     /// The faults that it injects, in order.
     pub faults: Vec<Fault>,
+    /// What stands in the place of its own tools, in order.
+    pub answers: &'a [Spanned<OwnAnswer>],
     /// What its `expect:` holds.
     pub expects: Expects,
     /// What it asks of every run.

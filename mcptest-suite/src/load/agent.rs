@@ -5,11 +5,11 @@ use super::fields::{Fields, is_own_key};
 use super::names::Identity;
 use super::problems::{Problems, did_you_mean};
 use super::{
-    assertion, command, defaults, inject, models, names, of_a_run, oracle, prompt, regression,
-    snapshots, values,
+    answers, assertion, command, defaults, inject, models, names, of_a_run, oracle, prompt,
+    regression, snapshots, values,
 };
 use crate::gates::{Gate, GateKind};
-use crate::model::{Agent, Assertion, Caps, CheckOptions, Prices, Unsupported};
+use crate::model::{Agent, Assertion, Caps, CheckOptions, Model, Prices, Unsupported};
 use crate::read::{DeclaredAgent, Expects, GateReader};
 use crate::{Diagnostic, Entry, Node, NodeValue, Span, Spanned, nearest};
 
@@ -93,16 +93,9 @@ fn read(
     let inject = inject
         .map(|node| inject::read(node, context.faults, problems))
         .unwrap_or_default();
+    let answers = fields.read("answers", problems, answers::read);
     let checks = fields.read("checks", problems, checks);
-    let cassette = fields.get("cassette").and_then(|node| problems.path(node));
-    if let (Some(cassette), Some([first, .., last])) = (&cassette, models.as_deref()) {
-        problems.push(
-            Diagnostic::new("`cassette:` names the runs of one model, and this agent has several")
-                .label(cassette.span, "the runs of which model?")
-                .also(Span::new(first.span.start, last.span.end), "several models")
-                .help("remove `cassette:`, and put each model's runs under its own stem in `cassettes/`"),
-        );
-    }
+    let cassette = cassette(&mut fields, models.as_deref(), problems);
     let observable = fields
         .get("oracle")
         .map(|node| oracle::read(node, problems));
@@ -118,6 +111,7 @@ fn read(
         runs: runs.as_ref(),
         injects,
         faults: context.faults.of(&inject),
+        answers: &answers,
         expects,
         expect: &expect,
         gates: &kinds,
@@ -157,6 +151,7 @@ fn read(
         only,
         tags,
         inject,
+        answers,
         expect,
         gates: gates(&blocks),
         checks,
@@ -279,6 +274,24 @@ fn runs(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Spanned<usiz
         return None;
     }
     Some(Spanned::new(usize::try_from(runs.value).ok()?, runs.span))
+}
+
+/// Where the agent's runs lie, when it says so itself.
+fn cassette(
+    fields: &mut Fields<'_>,
+    models: Option<&[Spanned<Model>]>,
+    problems: &mut Problems,
+) -> Option<Spanned<String>> {
+    let cassette = fields.get("cassette").and_then(|node| problems.path(node));
+    if let (Some(cassette), Some([first, .., last])) = (&cassette, models) {
+        problems.push(
+            Diagnostic::new("`cassette:` names the runs of one model, and this agent has several")
+                .label(cassette.span, "the runs of which model?")
+                .also(Span::new(first.span.start, last.span.end), "several models")
+                .help("remove `cassette:`, and put each model's runs under its own stem in `cassettes/`"),
+        );
+    }
+    cassette
 }
 
 fn caps(fields: &mut Fields<'_>, problems: &mut Problems) -> Caps {

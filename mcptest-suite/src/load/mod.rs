@@ -1,6 +1,7 @@
 //! From a file's text to a [`Suite`], with every problem of the file in one go.
 
 mod agent;
+mod answers;
 pub(crate) mod assertion;
 mod bounds;
 mod command;

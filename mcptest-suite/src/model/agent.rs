@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::{AgentRegression, Assertion, Gate, GateKind, Unsupported};
+use super::{AgentRegression, Assertion, Gate, GateKind, OwnAnswer, Unsupported};
 use crate::{Span, Spanned, cassette_slug, segment};
 
 /// One agent test: who ran, what was asked, and what must hold of every recorded run.
@@ -35,6 +35,8 @@ pub struct Agent {
     pub tags: Vec<String>,
     /// The injected faults, as indices into [`Suite::faults`](super::Suite::faults), in order.
     pub inject: Vec<Spanned<usize>>,
+    /// What stands in the place of its own tools while it is recorded, in order.
+    pub answers: Vec<Spanned<OwnAnswer>>,
     /// What must hold of every run; empty when there is no `expect:`. Matchers that need a model
     /// are among them.
     pub expect: Vec<Assertion>,

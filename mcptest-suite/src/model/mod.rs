@@ -10,7 +10,7 @@ mod target;
 pub use agent::{Agent, AgentCommand, Caps, CheckOptions, Model, Prompt};
 pub use assertion::Assertion;
 pub use json_schema::JsonSchema;
-pub use mcptest_trace::eval::{Fault, FaultKind, ModelPrice, Prices};
+pub use mcptest_trace::eval::{Fault, FaultKind, ModelPrice, OwnAnswer, OwnReply, Prices};
 pub use numbers::compare_numbers;
 pub use regression::{AgentRegression, Regression};
 pub use target::{Segment, Target, TargetError};

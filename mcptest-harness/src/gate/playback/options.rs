@@ -1,6 +1,7 @@
 //! The options of the gate: what may differ, and what may not be ignored.
 
-use mcptest_suite::{Diagnostic, Node};
+use mcptest_suite::model::{OwnAnswer, OwnReply};
+use mcptest_suite::{Diagnostic, Node, Spanned};
 use regex::Regex;
 use serde_json::{Value, json};
 
@@ -52,6 +53,14 @@ impl Keyed for PlaybackOptions {
         Key::flag("gates", |options: &mut Self| &mut options.gates).says(
             "Whether the agent's `expect:` and its gates that judge run by run must also hold for the played run.",
         ),
+        Key::form(
+            "run",
+            &Own {
+                schema: tools_schema,
+                read: run,
+            },
+        )
+        .says("The tools of the agent's own that run for real while a run is played. `['*']`: all of them. Default: none runs."),
     ];
 
     fn usual() -> Self {
@@ -87,6 +96,46 @@ fn kinds_schema() -> Value {
 
 fn texts_schema() -> Value {
     json!({ "type": "array", "items": { "type": "string" } })
+}
+
+fn tools_schema() -> Value {
+    json!({ "type": "array", "minItems": 1, "items": { "type": ["string", "number"] } })
+}
+
+fn run(block: &mut Block<'_, '_>, node: &Node, options: &mut PlaybackOptions) -> bool {
+    let before = block.problems.noted();
+    for tool in block.problems.texts(node, "tools of the agent's own") {
+        if options.run.contains(&tool.value) {
+            let message = format!("`{}` stands here twice", tool.value);
+            block
+                .problems
+                .push(Diagnostic::at(tool.span, message).help("name it once"));
+            continue;
+        }
+        let is_answered = |entry: &&Spanned<OwnAnswer>| {
+            let is_named = tool.value == "*" || entry.value.tool == tool.value;
+            is_named && entry.value.reply != OwnReply::Run
+        };
+        if let Some(entry) = block.agent.answers.iter().find(is_answered) {
+            let answered = &entry.value.tool;
+            let message = format!(
+                "`{answered}` is answered by the suite, so it cannot run while a run is played"
+            );
+            let help = if tool.value == "*" {
+                "name the tools that run"
+            } else {
+                "remove the tool from one of the two, or write `run: true` in its answers"
+            };
+            block.problems.push(
+                Diagnostic::new(message)
+                    .label(tool.span, "runs for real")
+                    .also(entry.span, "never runs")
+                    .help(help),
+            );
+        }
+        options.run.push(tool.value);
+    }
+    block.problems.noted() == before
 }
 
 fn ignore(block: &mut Block<'_, '_>, node: &Node, options: &mut PlaybackOptions) -> bool {
@@ -281,6 +330,56 @@ mod tests {
             "{ ignore_paths: ['tool_results[*].at', 'tool_results[0]'] }",
         ] {
             assert_eq!(refused(block), None, "{block}");
+        }
+    }
+
+    #[test]
+    fn a_tool_that_the_suite_answers_does_not_run() {
+        for (answers, block, told) in [
+            ("[]", "{ run: [refund], gates: false }", None),
+            (
+                "[{ tool: refund, run: true }]",
+                "{ run: [refund, '*'] }",
+                None,
+            ),
+            (
+                "[{ tool: refund, result: 1 }]",
+                "{ run: [get_order] }",
+                None,
+            ),
+            (
+                "[{ tool: refund, result: 1, times: 1 }, { tool: refund, run: true }]",
+                "{ run: [refund] }",
+                Some("`refund` is answered by the suite, so it cannot run while a run is played"),
+            ),
+            (
+                "[{ tool: refund, result: 1 }]",
+                "{ run: ['*'] }",
+                Some("`refund` is answered by the suite, so it cannot run while a run is played"),
+            ),
+            (
+                "[]",
+                "{ run: [] }",
+                Some("this list of tools of the agent's own is empty"),
+            ),
+            (
+                "[]",
+                "{ run: [''] }",
+                Some("expected text, found empty text"),
+            ),
+            ("[]", "{ run: [a, a] }", Some("`a` stands here twice")),
+            (
+                "[]",
+                "{ run: refund }",
+                Some("expected a list of tools of the agent's own, found the text `refund`"),
+            ),
+        ] {
+            let answers = match answers {
+                "[]" => String::new(),
+                answers => format!("\n  answers: {answers}"),
+            };
+            let found = refused(&format!("{block}{answers}"));
+            assert_eq!(found.as_deref(), told, "{block}{answers}");
         }
     }
 }
