@@ -29,11 +29,31 @@ pub fn redact(redactor: &Redactor, cassette: &mut Value) -> RedactionCounts {
                         structure(redactor, one, &mut counts);
                     }
                 }
+                ("tools", Value::Array(all)) => {
+                    for one in all {
+                        own_call(redactor, one, &mut counts);
+                    }
+                }
+                // How often each answer was given, and what tells the answers from others.
+                ("answers", _) => {}
                 (_, value) => redactor.redact_counted(value, &mut counts),
             }
         }
     }
     counts
+}
+
+/// A call of a tool of the agent's own: what it is called, and who answered it, are words of ours.
+fn own_call(redactor: &Redactor, call: &mut Value, counts: &mut RedactionCounts) {
+    let Value::Object(map) = call else {
+        return redactor.redact_counted(call, counts);
+    };
+    for (_, value) in map
+        .iter_mut()
+        .filter(|(key, _)| !["name", "by"].contains(&key.as_str()))
+    {
+        redactor.redact_counted(value, counts);
+    }
 }
 
 fn is_ours(key: &str) -> bool {
@@ -55,5 +75,40 @@ fn structure(redactor: &Redactor, value: &mut Value, counts: &mut RedactionCount
             ("call" | "result" | "opaque" | "native", value) => structure(redactor, value, counts),
             (_, value) => redactor.redact_counted(value, counts),
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn nothing_that_an_own_tool_said_keeps_a_secret_and_its_name_stays() {
+        let said = "the key is hush-hush-hush";
+        let tools = |name: &str, said: &str| {
+            json!([
+                { "name": name, "args": { said: [said] }, "result": { "deep": [said] }, "call": 0, "by": "suite" },
+                { "name": name, "args": {}, "error": { "type": said, "module": said, "text": said, "args": [said] }, "inside": 0, "ms": 3 },
+                { "name": name, "args": { "n": said }, "error": said },
+                { "name": name, "args": {}, "left": true, "ids_open": [said] },
+            ])
+        };
+        let secrets = [("KEY".to_owned(), "hush-hush-hush".to_owned())];
+        let redactor = Redactor::new(secrets, Vec::new()).unwrap();
+        let mut cassette = json!({
+            "session": { "tools": tools("refund", said), "answers": { "fingerprint": "f", "used": [1] } },
+        });
+        let mut right = cassette.clone();
+        right["session"]["tools"] = tools("refund", "the key is [redacted KEY]");
+        redact(&redactor, &mut cassette);
+        assert_eq!(cassette["session"], right["session"]);
+        // A name is what a played call is found by.
+        let redactor = Redactor::new([("KEY".to_owned(), "refund".to_owned())], Vec::new());
+        let mut cassette = json!({ "session": { "tools": tools("refund", "nothing") } });
+        let before = cassette.clone();
+        redact(&redactor.unwrap(), &mut cassette);
+        assert_eq!(cassette["session"], before["session"]);
     }
 }

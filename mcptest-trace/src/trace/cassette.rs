@@ -16,8 +16,8 @@ use super::place::{self, Loss, Place};
 use super::read;
 use super::reader::Reader;
 use super::{
-    OfferedTool, Outcome, Problem, ReadOnlyTools, Signals, ToolCall, ToolResult, Trace, cause,
-    keys, number, tools,
+    OfferedTool, Outcome, OwnTools, Problem, ReadOnlyTools, Signals, ToolCall, ToolResult, Trace,
+    cause, keys, number, tools,
 };
 
 /// The most problems of a cassette that are listed.
@@ -64,6 +64,8 @@ pub struct Run {
     pub outcome: Option<Outcome>,
     /// Whether the agent's own code ran, in a session or with its spans captured: its system prompt stands in that code.
     pub by_session: bool,
+    /// What a session noted of the tools of the agent's own code.
+    pub own_tools: OwnTools,
     /// Keys that look like one that the format has since a later version than the file states, a line each.
     warnings: Vec<String>,
     pub(super) recorded: Recorded,
@@ -125,6 +127,7 @@ impl Run {
             signals: self.signals,
             outcome: self.outcome,
             by_session: self.by_session,
+            own_tools: self.own_tools.clone(),
             warnings: self.warnings.clone(),
             recorded: Recorded::changed(envelope),
             trace,
@@ -378,6 +381,10 @@ fn typed(
         signals: at.object(map, "signals", read::signals),
         outcome: at.object(map, "outcome", read::outcome),
         by_session: session.is_some() || captured.is_some(),
+        own_tools: session
+            .as_ref()
+            .map(OwnTools::of_session)
+            .unwrap_or_default(),
         trace: {
             at.require(map, "trace");
             let trace = at.object(map, "trace", |trace, at| {

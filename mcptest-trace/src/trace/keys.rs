@@ -63,9 +63,16 @@ keys! {
     }
     CALL {
         name server args step hop_index caller agent_id inputs_digest;
+        since 1 own;
         always arguments => args, parameters => args, steps => step;
         instead params => args, input => args, inputs => args, tool => name, tool_name => name,
             server_name => server;
+    }
+    OWN {
+        args result attempts by;
+    }
+    ATTEMPT {
+        args result error;
     }
     RESULT {
         call_index server is_error synthesized result;
@@ -220,7 +227,7 @@ mod tests {
         // What is nearly a key that came later is told.
         let told = |keys: &Keys| -> Vec<(String, &str)> {
             let is_trace = keys.known.contains(&"scores");
-            let is_score = keys.known.contains(&"by");
+            let is_score = keys.known.contains(&"note");
             let pair = |key: &str, known| (key.to_owned(), known);
             match (is_trace, is_score) {
                 (true, _) => vec![pair("score", "scores")],

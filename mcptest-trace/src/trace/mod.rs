@@ -26,6 +26,7 @@ mod lazy;
 pub(crate) mod leaves;
 mod number;
 mod origin;
+mod own;
 mod own_name;
 mod parse;
 mod place;
@@ -69,6 +70,7 @@ use json::Json;
 pub use layout::Layout;
 pub use lazy::LazyValue;
 pub use origin::Origin;
+pub use own::{Attempt, GivenAnswers, OwnSide, OwnToolCall, OwnTools};
 pub(crate) use own_name::own_names;
 pub use place::Place;
 #[doc(hidden)]
@@ -137,6 +139,9 @@ pub struct ToolCall {
     pub agent_id: Option<String>,
     /// Digest of what the call depended on, as recorded.
     pub inputs_digest: Option<String>,
+    /// What the agent's own code says of the call, where that is not what the model asked or was told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own: Option<Box<OwnSide>>,
 }
 
 /// The result of one tool call.

@@ -5,6 +5,7 @@ use serde_json::{Number, json};
 use super::conversation::sum;
 use super::json::{Json, Object};
 use super::keys;
+use super::own;
 use super::place::is_object;
 use super::reader::{Problem, Reader, whole};
 use super::score;
@@ -71,6 +72,7 @@ fn tool_call(mut map: Object<'_>, at: &mut Reader<'_>) -> ToolCall {
             .map(Json::into_value),
         agent_id: at.text(map, "agent_id"),
         inputs_digest: at.text(map, "inputs_digest"),
+        own: at.object(map, "own", own::side).map(Box::new),
     }
 }
 

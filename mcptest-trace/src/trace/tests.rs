@@ -73,6 +73,60 @@ fn a_tool_is_listed_by_its_line_or_as_an_object() {
 }
 
 #[test]
+fn what_the_code_says_of_its_own_tools_is_read() {
+    let mut whole = run();
+    whole["trace"]["tool_calls"][1]["own"] = json!({
+        "args": { "x": 1.5 }, "result": null, "by": "suite",
+        "attempts": [{ "error": { "type": "E", "text": "no" } }, { "args": { "x": 2 }, "result": [] }],
+    });
+    whole["session"] = json!({
+        "version": "1.3",
+        "tools": [
+            { "name": "a", "args": {}, "call": 1, "by": "suite" }, { "name": "b", "call": "odd" }, { "args": {} }, 7,
+        ],
+        "answers": { "fingerprint": "f", "used": [0, 2] },
+    });
+    let read = parse(&whole.to_string()).unwrap();
+    assert_eq!(read.trace.tool_calls[0].own, None);
+    let own = read.trace.tool_calls[1].own.as_ref().unwrap();
+    // As it was read, it is written.
+    assert_eq!(json!(own), whole["trace"]["tool_calls"][1]["own"]);
+    assert!(own.is_by_suite());
+    let calls = &read.own_tools.calls;
+    let noted = calls
+        .iter()
+        .map(|call| (&*call.name, call.call, call.by_suite));
+    assert!(noted.eq([("a", Some(1), true), ("b", None, false)]));
+    let answers = read.own_tools.answers.unwrap();
+    assert_eq!((&*answers.fingerprint, answers.used), ("f", vec![0, 2]));
+    for (own, said) in [
+        (
+            json!([]),
+            "`trace.tool_calls[1].own`: expected an object, found a list",
+        ),
+        (
+            json!({ "attempt": [] }),
+            "`trace.tool_calls[1].own.attempt`: not a known key; did you mean `attempts`?",
+        ),
+        (
+            json!({ "attempts": [{ "errors": 1 }] }),
+            "`trace.tool_calls[1].own.attempts[0].errors`: not a known key; did you mean `error`?",
+        ),
+        (
+            json!({ "by": true }),
+            "`trace.tool_calls[1].own.by`: expected a string, found true",
+        ),
+    ] {
+        whole["trace"]["tool_calls"][1]["own"] = own;
+        assert_eq!(parse(&whole.to_string()).unwrap_err(), [said]);
+    }
+    assert_eq!(
+        parse(&run().to_string()).unwrap().own_tools,
+        super::OwnTools::default()
+    );
+}
+
+#[test]
 fn a_repeat_after_a_change_is_not_redundant() {
     let redundant = |names: &[&str], failed: Option<usize>, tools: serde_json::Value| {
         let mut run = run();

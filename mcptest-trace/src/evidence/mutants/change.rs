@@ -118,6 +118,14 @@ impl Change {
         }
     }
 
+    /// The call that is another one, or has another result.
+    pub(super) fn of_one(&self) -> Option<usize> {
+        match self {
+            Self::FailResult(call) | Self::DropResult(call) => Some(*call),
+            _ => self.call(),
+        }
+    }
+
     /// The name and the arguments of a call with this change.
     pub(super) fn of_call<'c>(&'c self, call: &'c ToolCall) -> (&'c str, Cow<'c, Value>) {
         let mut args = given(call);

@@ -33,6 +33,12 @@ fn make(root: &mut Map<String, Value>, change: &Change, from: &Sources, trace: &
             set(recorded, "name", json!(changed.name));
             set(recorded, "args", Value::clone(&changed.args));
         }
+        // What the code says of a call says nothing of a changed one.
+        if let Some(recorded) = change.of_one().and_then(|call| recorded.get_mut(call))
+            && let Some(recorded) = recorded.as_object_mut()
+        {
+            recorded.remove("own");
+        }
     }
     if let Some(recorded) = items(root, "tool_results") {
         pick(recorded, &from.results);

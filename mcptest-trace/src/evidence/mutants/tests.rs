@@ -222,6 +222,33 @@ fn results_and_turns_move_with_their_call() {
 }
 
 #[test]
+fn what_the_code_said_of_a_call_is_not_said_of_a_changed_one() {
+    let whole = desk();
+    let mut trace = json!(whole.trace);
+    for call in trace["tool_calls"].as_array_mut().unwrap() {
+        call["own"] = json!({ "args": {}, "by": "suite" });
+    }
+    let run = run_of(&trace);
+    let own = |run: &Run| -> Vec<bool> {
+        let calls = &run.trace.tool_calls;
+        let typed: Vec<bool> = calls.iter().map(|call| call.own.is_some()).collect();
+        let recorded = run.envelope()["tool_calls"].as_array().unwrap().iter();
+        assert!(
+            recorded
+                .map(|call| call.get("own").is_some())
+                .eq(typed.iter().copied())
+        );
+        typed
+    };
+    let first = |operator| own(&of(&run, operator)[0].apply(&run));
+    assert_eq!(own(&run), [true; 4]);
+    assert_eq!(first(Operator::ReplaceTool), [false, true, true, true]);
+    assert_eq!(first(Operator::ChangeFlag), [true, true, false, true]);
+    assert_eq!(first(Operator::FailResult), [false, true, true, true]);
+    assert_eq!(first(Operator::DropCall), [true; 3]);
+}
+
+#[test]
 fn a_call_and_its_turn_are_changed_together() {
     let run = desk();
     let other = of(&run, Operator::ReplaceTool)[0].apply(&run);

@@ -82,6 +82,7 @@ fn edit(trace: &mut Trace, change: &Change) {
             let (name, args) = change.of_call(call);
             let (name, args) = (name.to_owned(), args.into_owned());
             (call.name, call.args) = (name, args.into());
+            call.own = None;
         }
         Change::FailResult(call) => {
             let results = trace.tool_results.iter_mut();
@@ -89,6 +90,7 @@ fn edit(trace: &mut Trace, change: &Change) {
                 (result.is_error, result.error_known) = (true, true);
                 result.result = failed().into();
             }
+            trace.tool_calls[*call].own = None;
         }
         Change::Claim(claim) => {
             let before = trace.closing().unwrap_or_default();
@@ -96,7 +98,8 @@ fn edit(trace: &mut Trace, change: &Change) {
         }
         Change::DropClosing | Change::Truncate(_) => trace.final_response = Some(String::new()),
         Change::GrowTokens(from) => grow(&mut trace.conversation, *from),
-        Change::Order(_) | Change::DropResult(_) | Change::StopReason => {}
+        Change::DropResult(call) => trace.tool_calls[*call].own = None,
+        Change::Order(_) | Change::StopReason => {}
     }
     if change.is_cap() {
         trace.conversation.stop_reason = Some(StopReason::TurnBudget);

@@ -43,6 +43,9 @@ impl Redactor {
         self.at(trace, "final_response", counts);
         for call in items(trace, "tool_calls") {
             self.at(call, "args", counts);
+            if let Some(own) = call.get_mut("own") {
+                self.own(own, counts);
+            }
         }
         for result in items(trace, "tool_results") {
             if let Some(result) = result.get_mut("result") {
@@ -71,6 +74,18 @@ impl Redactor {
     fn at(&self, value: &mut Value, key: &str, counts: &mut RedactionCounts) {
         if let Some(inner) = value.get_mut(key) {
             self.counted(inner, counts);
+        }
+    }
+
+    /// What the agent's own code says of a call.
+    fn own(&self, own: &mut Value, counts: &mut RedactionCounts) {
+        for key in ["args", "result"] {
+            self.at(own, key, counts);
+        }
+        for attempt in items(own, "attempts") {
+            for key in ["args", "result", "error"] {
+                self.at(attempt, key, counts);
+            }
         }
     }
 
@@ -123,7 +138,10 @@ mod tests {
             "schema_version": "v1", "agent_name": "text", "model": "gpt-4o", "user_prompt": "hi",
             "tools": ["desk::find(text: string)"],
             "trace": {
-                "tool_calls": [{ "name": "find", "server": "desk", "args": { "text": said } }],
+                "tool_calls": [{ "name": "find", "server": "desk", "args": { "text": said }, "own": {
+                    "args": { "text": said }, "result": [said], "by": "suite",
+                    "attempts": [{ "args": { "text": said }, "error": { "type": "E", "text": said } }, { "result": said }],
+                } }],
                 "tool_results": [{ "call_index": 0, "server": "desk", "is_error": false, "result": {
                     "content": [{ "type": "text", "text": said }],
                     "structuredContent": { said: said }, "isError": false,
@@ -152,7 +170,7 @@ mod tests {
     fn a_secret_is_found_wherever_something_is_said() {
         let text = redacted("sk-0123456789", "my key: sk-0123456789").to_string();
         assert!(!text.contains("sk-0123456789"), "{text}");
-        assert_eq!(text.matches("my key: [redacted KEY]").count(), 9, "{text}");
+        assert_eq!(text.matches("my key: [redacted KEY]").count(), 14, "{text}");
     }
 
     #[test]
@@ -166,6 +184,8 @@ mod tests {
             "content",
             "gpt-4o",
             "name",
+            "suite",
+            "attempts",
         ] {
             let said = "nothing";
             let whole = run(said);

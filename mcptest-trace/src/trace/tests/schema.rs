@@ -61,6 +61,9 @@ fn the_schema_agrees_with_the_reader() {
         ("/trace/tool_calls", json!({})),
         ("/trace/tool_calls/0/name", json!(1)),
         ("/trace/tool_calls/0", json!(3)),
+        ("/trace/tool_calls/0/own", json!([])),
+        ("/trace/tool_calls/0/own", json!({ "by": 1 })),
+        ("/trace/tool_calls/0/own", json!({ "attempts": [1] })),
         ("/trace/tool_results/0/call_index", json!(-1)),
         ("/trace/tool_results/0/is_error", json!("no")),
         ("/trace/tool_results", json!("none")),
@@ -82,6 +85,7 @@ fn the_schema_agrees_with_the_reader() {
             run["trace"]["conversation"][name] = json!(null);
         }
         run["trace"]["final_response"] = json!("x");
+        run["trace"]["tool_calls"][0]["own"] = json!(null);
         run["trace"]["tool_results"][0]["is_error"] = json!(false);
         assert!(valid(&run) && parse(&run.to_string()).is_ok(), "{pointer}");
         *run.pointer_mut(pointer).unwrap() = value;
