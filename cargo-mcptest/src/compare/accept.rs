@@ -117,12 +117,11 @@ fn other_than_results(folder: &Path, package: &str) -> Option<PathBuf> {
         let path = folder.join(name);
         let is_empty =
             || path.is_dir() && fs::read_dir(&path).is_ok_and(|mut all| all.next().is_none());
-        let has_results = || match path.is_dir() {
+        let has_results = || {
             // Of another package.
-            true => !older(&path).is_empty(),
-            false => {
-                fs::read_to_string(&path).is_ok_and(|text| CaseResult::from_json(&text).is_ok())
-            }
+            let of_package = path.is_dir() && !older(&path).is_empty();
+            let text = fs::read_to_string(&path);
+            of_package || text.is_ok_and(|text| CaseResult::from_json(&text).is_ok())
         };
         !is_hidden && !explains && !is_empty() && !has_results()
     })

@@ -111,10 +111,8 @@ impl Pairs {
             let was = dropped.iter().filter(|_| baseline.is_empty());
             let was = was.filter_map(|dropped| dropped.is_before(agent, reading.sides[0]));
             let was = was.collect();
-            let gone_because = match candidate.is_empty() {
-                true => of_another_model(agent, &places[1]),
-                false => None,
-            };
+            let is_gone = candidate.is_empty();
+            let gone_because = is_gone.then(|| of_another_model(agent, &places[1]));
             let refused = agent.runs().err().filter(|_| agent.asks().is_empty());
             let refused =
                 refused.map(|why| format!("its recordings cannot be judged: {}", first_line(&why)));
@@ -123,7 +121,7 @@ impl Pairs {
                 stem,
                 name: name.with_suite(agent.suite_name()),
                 was,
-                gone_because,
+                gone_because: gone_because.flatten(),
                 refused,
                 recorded: Recorded {
                     suite: shown_in(&opened.package.folder, agent.suite().source.path()),

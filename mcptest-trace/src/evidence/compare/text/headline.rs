@@ -112,11 +112,10 @@ impl Comparison {
             };
         }
         let cannot_tell = matches!(self.decision, Decision::CannotTell { allowed: false, .. });
-        let unclear = match cannot_tell && self.left_out == 0 {
-            true => self.whose(|agent| self.is_unclear(agent)).len(),
-            // What nothing could be told of is of other suites, or was allowed.
-            false => 0,
-        };
+        // Of a part, what nothing can be told of may be of other suites.
+        let may_be_unclear = cannot_tell && self.left_out == 0;
+        let unclear = self.whose(|agent| may_be_unclear && self.is_unclear(agent));
+        let unclear = unclear.len();
         let long = match (of, unclear) {
             (1, 0) => "the compared agent is not shown to be worse".to_owned(),
             (_, 0) => format!("none of {all} is shown to be worse"),
