@@ -49,7 +49,11 @@ pub(super) fn answered(call: &mut OwnCall, answered: Answered) -> Option<Verdict
     Some(match reply {
         Ok(value) => {
             call.ending = Ending::Result(value.clone());
-            Verdict::Result { value, told: false }
+            Verdict::Result {
+                value,
+                told: false,
+                text: None,
+            }
         }
         Err(raised) => {
             call.ending = Ending::Error(raised.clone());

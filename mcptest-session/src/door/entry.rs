@@ -24,6 +24,8 @@ pub struct OwnCall {
     pub ended_at: Option<u64>,
     /// How it ended.
     pub ending: Ending,
+    /// The JSON of its result as the code wrote it, where that is more than the value: the order of keys, and all digits.
+    pub text: Option<String>,
     /// What answered in its place.
     pub by: Option<By>,
     /// The recorded call that was given back for it.
@@ -56,6 +58,8 @@ pub struct Raised {
     pub text: String,
     /// What it was made with, where that is plain JSON.
     pub args: Option<Vec<Value>>,
+    /// What a generator gave before it failed.
+    pub items: Option<Vec<Value>>,
 }
 
 /// What answered in the place of a tool.

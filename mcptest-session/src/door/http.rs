@@ -16,8 +16,16 @@ impl Verdict {
     pub fn written(&self) -> Value {
         match self {
             Self::Run(run) => json!({ "run": run_id(*run) }),
-            Self::Result { value, told: false } => json!({ "result": value }),
-            Self::Result { value, told: true } => json!({ "result": value, "told": true }),
+            Self::Result { value, told, text } => {
+                let mut written = json!({ "result": value });
+                if *told {
+                    written["told"] = true.into();
+                }
+                if let Some(text) = text {
+                    written["text"] = text.as_str().into();
+                }
+                written
+            }
             Self::Error(raised) => json!({ "error": raised.written() }),
         }
     }

@@ -46,7 +46,7 @@ impl Door {
         };
         let number = match self.begin(call).await {
             Ok(Verdict::Run(number)) => number,
-            Ok(Verdict::Result { value, told }) => {
+            Ok(Verdict::Result { value, told, .. }) => {
                 return fitting(value, told).map_err(|error| {
                     let words = unfit(name, told, &error);
                     #[cfg(feature = "play")]

@@ -118,9 +118,10 @@ impl Playing {
         // The code may use the paths that it gets.
         let mut ending = known.own.ending.clone();
         with_folders(&mut ending, &self.recorded_folders);
-        let told = known.told;
+        let (told, text) = (known.told, known.own.text.as_deref());
+        let text = text.map(|text| self.recorded_folders.named_as_recorded(text));
         match ending {
-            Ending::Result(value) => Verdict::Result { value, told },
+            Ending::Result(value) => Verdict::Result { value, told, text },
             Ending::Error(raised) => Verdict::Error(raised),
             Ending::Unreported => {
                 let name = &call.name;

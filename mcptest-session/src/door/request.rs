@@ -28,6 +28,8 @@ pub struct DoneRequest {
     pub run: usize,
     /// How it ended, or why its value cannot be kept.
     pub ending: Result<Ending, String>,
+    /// The JSON of its result as the code wrote it, where that is more than the value.
+    pub text: Option<String>,
 }
 
 /// What runs are called on the wire.
@@ -127,7 +129,9 @@ pub fn done(body: &[u8]) -> Result<DoneRequest, String> {
             None => Ok(Ending::Result(result.unwrap_or_default())),
         }
     };
-    Ok(DoneRequest { run, ending })
+    let text = optional(&value, "text")?.map(str::to_owned);
+    let text = ending.as_ref().ok().and_then(|ending| ending.text(text));
+    Ok(DoneRequest { run, ending, text })
 }
 
 #[cfg(test)]
@@ -198,6 +202,32 @@ mod tests {
             json!({ "run": "t0", "unkept": 7 }),
         ] {
             assert!(read(wrong.clone()).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_kept_only_where_it_says_more_than_the_value() {
+        let text = |result: Value, text: &str| {
+            let request = json!({ "run": "t0", "result": result, "text": text });
+            done(request.to_string().as_bytes()).unwrap().text
+        };
+        let ordered = "{\"b\":1,\"a\":2}";
+        assert_eq!(
+            text(json!({ "a": 2, "b": 1 }), ordered).as_deref(),
+            Some(ordered)
+        );
+        // This text is read as its neighbour, or as itself: nothing more is to be said then.
+        let digits = "18.369999999999997";
+        let read: Value = serde_json::from_str(digits).unwrap();
+        let written = read.to_string();
+        assert_eq!(text(read, digits).is_some(), written != digits);
+        for (result, of_another) in [
+            (json!({ "a": 2 }), "{\"a\":2}"),
+            (json!({ "a": 2 }), "{\"a\":3}"),
+            (json!({ "a": 2 }), "{"),
+            (json!("a"), "a"),
+        ] {
+            assert_eq!(text(result, of_another), None, "{of_another}");
         }
     }
 }

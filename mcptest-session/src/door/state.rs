@@ -52,6 +52,8 @@ pub enum Verdict {
         value: Value,
         /// Only what the model was told of the value is known.
         told: bool,
+        /// Its JSON as the code wrote it, where that is more than the value.
+        text: Option<String>,
     },
     /// It does not run: this is what it raises.
     Error(Raised),
@@ -216,6 +218,7 @@ impl Door {
                 if let Some(playing) = &kept.playing {
                     playing.ran(&mut call.ending);
                 }
+                call.text = done.text;
             }
             Err(why) => {
                 let unkept = (call.name.clone(), why);
@@ -272,7 +275,11 @@ pub(super) struct Running<'d> {
 impl Running<'_> {
     pub(super) fn ends(self, ending: Result<Ending, String>) {
         let run = self.run;
-        _ = self.door.done(DoneRequest { run, ending });
+        _ = self.door.done(DoneRequest {
+            run,
+            ending,
+            text: None,
+        });
     }
 }
 
@@ -281,6 +288,10 @@ impl Drop for Running<'_> {
         // A run that has ended is not taken.
         let ending = Ok(Ending::Left);
         let run = self.run;
-        _ = self.door.done(DoneRequest { run, ending });
+        _ = self.door.done(DoneRequest {
+            run,
+            ending,
+            text: None,
+        });
     }
 }

@@ -17,6 +17,9 @@ impl Raised {
         if let Some(args) = &self.args {
             written["args"] = args.clone().into();
         }
+        if let Some(items) = &self.items {
+            written["items"] = items.clone().into();
+        }
         written
     }
 
@@ -31,6 +34,7 @@ impl Raised {
             module: named(value, "module"),
             text: text(value, "text").unwrap_or_default().to_owned(),
             args: value.get("args").and_then(Value::as_array).cloned(),
+            items: value.get("items").and_then(Value::as_array).cloned(),
         })
     }
 }
@@ -44,6 +48,17 @@ impl Ending {
             Self::Error(raised) => written["error"] = raised.written(),
             Self::Left => written["left"] = true.into(),
         }
+    }
+
+    /// A text of its value, if it is one that says more than the value does.
+    pub(crate) fn text(&self, text: Option<String>) -> Option<String> {
+        let Self::Result(value) = self else {
+            return None;
+        };
+        let is_of_it =
+            |text: &String| serde_json::from_str(text).is_ok_and(|read| is_near(&read, value));
+        let written = value.to_string();
+        text.filter(|text| is_of_it(text) && *text != written)
     }
 
     /// Reads it out of the object of its call.
@@ -64,6 +79,9 @@ impl OwnCall {
     pub(crate) fn written(&self) -> Value {
         let mut written = json!({ "name": self.name, "args": self.args });
         self.ending.write(&mut written);
+        if let Some(text) = &self.text {
+            written["text"] = text.as_str().into();
+        }
         if self.by.is_some() {
             written["by"] = "suite".into();
         }
@@ -84,7 +102,35 @@ impl OwnCall {
             Some(mark) => Some(By::Fault(mark.clone())),
             None => (written["by"] == "suite").then_some(By::Suite),
         };
+        call.text = call.ending.text(named(written, "text"));
         Some(call)
+    }
+}
+
+/// Whether two values are the same but for the last digits of numbers, which reading and writing may change.
+fn is_near(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len()
+                && one
+                    .iter()
+                    .zip(other)
+                    .all(|(one, other)| is_near(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            let is_in_other = |(key, one): (&String, &Value)| {
+                other.get(key).is_some_and(|other| is_near(one, other))
+            };
+            one.len() == other.len() && one.iter().all(is_in_other)
+        }
+        (Value::Number(one), Value::Number(other)) if one.is_f64() && other.is_f64() => {
+            let (one, other) = (
+                one.as_f64().unwrap_or_default(),
+                other.as_f64().unwrap_or_default(),
+            );
+            (one - other).abs() <= one.abs() * 4.0 * f64::EPSILON
+        }
+        (one, other) => one == other,
     }
 }
 
