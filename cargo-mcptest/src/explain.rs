@@ -21,7 +21,8 @@ const FORMAT: &str = "explain/1.0";
 /// Example: `cargo mcptest explain refunds::refund_agent::narrative`
 ///
 /// Each target has a row: its value in each run, what the suite asks of it, and how far the value is from the limit. The lines
-/// below show where the numbers come from, such as the claims of a closing message.
+/// below show where the numbers come from, such as the claims of a closing message. Only a case of `playback` runs your
+/// agent's own code, once for each recording.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Explain {
@@ -45,6 +46,8 @@ impl Explain {
         let made_of = |case: &CaseResult| {
             let found = known.get(case.case.as_str()).copied();
             let found = found.filter(|case| case.left_out().is_none());
+            // The code ran for these verdicts already, wherever they were made.
+            let found = found.filter(|case| self.source.judges_here() || !case.runs_code());
             found.map(PackageCase::explain).unwrap_or_default()
         };
         match self.format {

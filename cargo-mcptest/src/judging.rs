@@ -177,6 +177,11 @@ pub(crate) struct PackageVerdicts {
 }
 
 impl VerdictSource {
+    /// Whether verdicts are made in this program.
+    pub(crate) fn judges_here(&self) -> bool {
+        self.results.is_none() && !self.with_checks
+    }
+
     /// The verdicts of the cases that a filter wants.
     pub(crate) fn read(
         &self,

@@ -17,8 +17,8 @@ use crate::status::{EXIT_STATUS, ExitStatus};
 ///
 /// Example: `cargo mcptest play -- python agent.py`
 ///
-/// Without a program, the `command:` of each agent is run. An agent that is an async function of your crate is played by
-/// `cargo test ::playback`.
+/// Your agent's own code runs once for each recording. Without a program, the `command:` of each agent is run. An agent that
+/// is an async function of your crate is played by `cargo test ::playback`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Play {

@@ -4,16 +4,20 @@
 //! The harness records in a process of its own, which this executable is started as once more: there
 //! the environment and the arguments are those of a test that records.
 
+use std::collections::HashMap;
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use mcptest::Harness;
 use mcptest::judge::{AgentTest, PackageCase};
+use mcptest::result::CaseResult;
+use mcptest::result::folder::{Results, VARIABLE};
 use mcptest_suite::escape;
 use mcptest_suite::model::GateKind;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tempfile::TempDir;
 
 use crate::bound;
 use crate::failure::Failure;
@@ -33,7 +37,7 @@ const CHILD: &str = "CARGO_MCPTEST_RECORDS";
 /// Example: `cargo mcptest record -- python agent.py`
 ///
 /// Only missing runs are recorded, unless you say `--all`. Keys of models come from the environment. New recordings are
-/// judged at once.
+/// judged at once: for a case of `playback`, your agent's own code runs once more for each recording.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Record {
@@ -109,9 +113,11 @@ impl Record {
             .args(self.filter.arguments())
             .env("MCPTEST_RECORD", if all { "all" } else { "missing" })
             .stdin(Stdio::null());
+        let mut results = ChildResults::default();
         let holds = match self.format {
             OutputFormat::Text => ran(&mut child)?,
             OutputFormat::Json => {
+                results.ask(&mut child, &package.folder)?;
                 let ran = bound::output(child.stderr(Stdio::inherit()))?;
                 write!(
                     output.err,
@@ -129,7 +135,8 @@ impl Record {
                 .iter()
                 .filter(|case| self.filter.wants(case.name()))
                 .collect();
-            let results = in_parallel(&wanted, |case| case.judge());
+            let judged = results.read(&opened.package.name);
+            let results = in_parallel(&wanted, |case| judged.of(case));
             output.json(&json!({
                 "format": FORMAT,
                 "harness": opened.package.versions.json(),
@@ -144,12 +151,60 @@ impl Record {
     }
 }
 
+/// The verdicts of the process that records.
+#[derive(Default)]
+struct ChildResults(Option<(PathBuf, Option<TempDir>)>);
+
+impl ChildResults {
+    /// Lets the process, which runs in this folder, leave them where the environment says, else where only this one looks.
+    fn ask(&mut self, child: &mut Command, folder: &Path) -> Result<(), Failure> {
+        let asked = env::var_os(VARIABLE).filter(|folder| !folder.is_empty());
+        let place = if let Some(named) = asked {
+            (folder.join(named), None)
+        } else {
+            let own = tempfile::tempdir()?;
+            (own.path().to_owned(), Some(own))
+        };
+        child.env(VARIABLE, &place.0);
+        self.0 = Some(place);
+        Ok(())
+    }
+
+    fn read(&self, package: &str) -> JudgedByChild {
+        let read = self
+            .0
+            .as_ref()
+            .and_then(|(folder, _)| Results::read(folder).ok());
+        let cases = read.into_iter().flat_map(|results| results.cases);
+        let own = cases.filter(|case| case.package == package);
+        JudgedByChild(own.map(|case| (case.case.clone(), case)).collect())
+    }
+}
+
+/// The same, by the names of the cases.
+struct JudgedByChild(HashMap<String, CaseResult>);
+
+impl JudgedByChild {
+    /// The verdict on a case. One that runs the agent's own code is not made again.
+    fn of(&self, case: &PackageCase<'_>) -> CaseResult {
+        if !case.runs_code() {
+            return case.judge();
+        }
+        let known = self.0.get(case.name()).cloned();
+        known.unwrap_or_else(|| {
+            let reason = case.ignored();
+            case.not_judged(reason.unwrap_or("the process that recorded left no verdict on it"))
+        })
+    }
+}
+
 /// Judges all recordings, with the output and the options of `cargo test`.
 ///
 /// Example: `cargo mcptest test ::narrative`
 ///
-/// A folder `suites` is enough; no crate is needed. The exit status is that of `cargo test`: 101 when a case fails. With
-/// the variable `MCPTEST_RECORD` the command records first.
+/// For a case of `playback`, your agent's own code runs once for each recording. A folder `suites` is enough; no crate is
+/// needed. The exit status is that of `cargo test`: 101 when a case fails. With the variable `MCPTEST_RECORD` the command
+/// records first.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Test {
     #[command(flatten)]

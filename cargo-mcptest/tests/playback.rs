@@ -4,6 +4,7 @@
 
 mod support;
 
+use std::io::Write as _;
 use std::process::Command;
 
 use e2e_support::folder::Folder;
@@ -26,6 +27,13 @@ fn agent() {
     let Ok(base) = std::env::var("OPENAI_BASE_URL") else {
         return;
     };
+    if let Ok(effects) = std::env::var("AGENT_EFFECTS") {
+        let effects = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(effects);
+        effects.unwrap().write_all(b"paid\n").unwrap();
+    }
     let change = std::env::var("AGENT_CHANGE").unwrap_or_default();
     let change = |name: &str| change.split(", ").any(|one| one == name);
     let key = std::env::var("OPENAI_API_KEY").unwrap_or_default();
@@ -461,6 +469,59 @@ fn nothing_but_its_own_code_replaces_the_recordings_of_an_agent_that_is_played()
     ]);
     // What has runs and no code here is not played, and says so.
     run(&mut mcptest(&folder, "", &["record", "::playback"])).exits(0);
+}
+
+/// Each run of the agent leaves a line in a file.
+#[test]
+fn code_runs_once_for_each_recording_and_only_for_commands_whose_help_says_so() {
+    let folder = recorded("{}");
+    let counted = suite("{}") + "  reliability: { outcome: [playback, trajectory] }\n";
+    let effects = folder.at("effects");
+    let ran = |arguments: &[&str]| {
+        _ = std::fs::remove_file(&effects);
+        let mut command = mcptest(&folder, "", arguments);
+        let said = run(command.env("AGENT_EFFECTS", &effects));
+        let paid = std::fs::read_to_string(&effects).unwrap_or_default();
+        (paid.lines().count(), said)
+    };
+    for suite in [suite("{}"), counted] {
+        folder.write("suites/refunds.yml", &suite);
+        // `play` is about the gate's own case, which has no verdict where `reliability` counts it.
+        let is_counted = suite.contains("reliability");
+        for (arguments, times) in [
+            (&["test"][..], 2),
+            (&["test", "::trajectory"], 0),
+            (&["play"], if is_counted { 0 } else { 2 }),
+            (&["report"], 2),
+            (&["report", "--format", "json"], 2),
+            (&["report", "--calibrate", "--mutants"], 2),
+            (&["explain"], 2),
+            (&["explain", "::playback"], 2),
+            (&["explain", "::trajectory"], 0),
+            (&["calibrate"], 0),
+            (&["calibrate", "--outcome", "gates", "--values"], 0),
+            (&["mutants"], 0),
+            (&["validate"], 0),
+            (&["compare", "suites/cassettes"], 0),
+            (&["record"], 2),
+            (&["record", "--format", "json"], 2),
+        ] {
+            let (paid, said) = ran(arguments);
+            assert_eq!(paid, times, "{arguments:?} of {suite}\n{said}");
+            if times > 0 {
+                let (_, help) = ran(&[arguments[0], "--help"]);
+                let help = help.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+                for told in ["own code", "once", "for each recording"] {
+                    assert!(help.contains(told), "{arguments:?}: {help}");
+                }
+            }
+        }
+    }
+    // Results that were made elsewhere are shown, and nothing runs for them.
+    let mut test = mcptest(&folder, "", &["test"]);
+    run(test.env("MCPTEST_RESULTS", folder.at("results")));
+    let (paid, said) = ran(&["explain", "--results", "results"]);
+    assert_eq!(paid, 0, "{said}");
 }
 
 #[test]

@@ -34,6 +34,8 @@ const FORMAT: &str = "report/1.0";
 /// Writes a report of all cases: an HTML page, Markdown, JSON or `JUnit` XML.
 ///
 /// Example: `cargo mcptest report`
+///
+/// For a case of `playback`, your agent's own code runs once for each recording, if the agent has a `command:`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Report {

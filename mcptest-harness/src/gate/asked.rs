@@ -138,6 +138,12 @@ impl ReadGate {
         })
     }
 
+    /// Whether it, or a gate that it counts, runs the agent's own code.
+    pub(crate) fn runs_code(&self, all: &AgentGates) -> bool {
+        let mut gates = self.with_counted(all);
+        gates.any(|gate| gate.kind == GateKind::Playback)
+    }
+
     /// Whether it, or a gate that it counts, judges what the agent called.
     fn asks_of_calls(&self, all: &AgentGates) -> bool {
         let mut kinds = self.with_counted(all).map(|gate| gate.kind);

@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use super::remarks::alike;
 use crate::eval::KnownTools;
-use crate::gate::runs_note;
+use crate::gate::{Unplayable, runs_note};
+use crate::record::PlayedRun;
 use crate::render::{Evidence, Finding};
 use crate::result::{self, Recording};
 use crate::text::{truncate, truncate_lines};
@@ -44,6 +45,8 @@ pub struct AgentRuns {
     alike: OnceLock<Option<String>>,
     /// The files of the runs, once a result has asked.
     recordings: OnceLock<Vec<Recording>>,
+    /// What the agent's own code made of each run, once a gate has asked: it runs once for each.
+    played: OnceLock<Vec<Result<PlayedRun, Unplayable>>>,
 }
 
 impl AgentRuns {
@@ -58,11 +61,16 @@ impl AgentRuns {
             known_tools: OnceLock::new(),
             alike: OnceLock::new(),
             recordings: OnceLock::new(),
+            played: OnceLock::new(),
         }
     }
 
     pub(crate) fn known_tools(&self) -> &OnceLock<KnownTools> {
         &self.known_tools
+    }
+
+    pub(crate) fn played(&self) -> &OnceLock<Vec<Result<PlayedRun, Unplayable>>> {
+        &self.played
     }
 
     /// Says which runs behave alike; nothing where all differ.

@@ -231,6 +231,17 @@ impl PackageCase<'_> {
         }
     }
 
+    /// Whether judging it runs the agent's own code: it is of `playback`, or of a gate that counts the runs for which
+    /// `playback` holds.
+    #[must_use]
+    pub fn runs_code(&self) -> bool {
+        let CaseKind::Gate(subject, kind) = self.case.kind else {
+            return false;
+        };
+        let gates = self.suite.gates(subject);
+        gates.get(kind).is_some_and(|gate| gate.runs_code(gates))
+    }
+
     /// Why it is listed but not judged.
     #[must_use]
     pub fn ignored(&self) -> Option<&str> {

@@ -105,13 +105,12 @@ pub(crate) fn elsewhere(agent: &Agent) -> String {
     )
 }
 
-/// Plays the runs of an agent, when the first of them is asked for.
+/// Plays the runs of an agent, when the first of them is asked for: each once, whichever cases ask.
 pub(crate) struct AgentPlayer<'a> {
     suite: &'a LoadedSuite,
     subject: Subject,
     runs: &'a AgentRuns,
     driver: Arc<dyn Live>,
-    played: OnceLock<Vec<Result<PlayedRun, Unplayable>>>,
 }
 
 impl<'a> AgentPlayer<'a> {
@@ -126,7 +125,6 @@ impl<'a> AgentPlayer<'a> {
             subject,
             runs,
             driver,
-            played: OnceLock::new(),
         }
     }
 
@@ -197,7 +195,8 @@ impl<'a> AgentPlayer<'a> {
 
 impl Player for AgentPlayer<'_> {
     fn played(&self, run: usize, options: &PlaybackOptions) -> Result<&PlayedRun, Unplayable> {
-        let all = self.played.get_or_init(|| self.play_all(options));
+        let played = self.runs.played();
+        let all = played.get_or_init(|| self.play_all(options));
         match all.get(run) {
             Some(Ok(played)) => Ok(played),
             Some(Err(why)) => Err(why.clone()),
