@@ -10,6 +10,7 @@
 //! - [`mcp`]: the MCP servers behind the address, and what is called there;
 //! - [`record`]: what went by becomes a run; with the feature `record` it also passes requests on to the real model.
 //! - `play`, with the feature `play`: a recording answers in the model's place, and what the agent does otherwise is told;
+//! - `tools`, with the feature `tools`: what tools of a program tell a session that is another process;
 //! - `session`, with the feature `record`: one run of an agent, from its address to its cassette.
 //!
 //! The crate knows recorded runs (`mcptest-trace`) and nothing of suites or gates.
@@ -40,6 +41,8 @@ pub mod protocol;
 pub mod record;
 #[cfg(feature = "record")]
 pub mod session;
+#[cfg(feature = "tools")]
+pub mod tools;
 
 #[doc(hidden)]
 pub use mcptest_trace::record::lossless;

@@ -1,15 +1,18 @@
 //! What a suite answers in the place of tools, also while a run is recorded.
 
 use mcptest_trace::eval::{Answered, OwnReply};
+#[cfg(feature = "record")]
 use serde_json::Value;
 
 use super::entry::{By, Ending, OwnCall, Raised};
 use super::state::Verdict;
 
 /// A fault that strikes a call: what an MCP server would be answered, and its mark.
+#[cfg(feature = "record")]
 pub(crate) type Strike = (Value, Value);
 
 /// Ends a call that a fault strikes.
+#[cfg(feature = "record")]
 pub(super) fn struck(call: &mut OwnCall, (result, mark): Strike) -> Verdict {
     let text = result["content"][0]["text"].as_str().unwrap_or_default();
     let raised = Raised {

@@ -73,6 +73,7 @@ pub enum By {
 
 impl OwnCall {
     /// A call that begins.
+    #[cfg(any(test, feature = "play", feature = "record"))]
     pub(crate) fn new(name: impl Into<String>, args: Value) -> Self {
         Self {
             name: name.into(),

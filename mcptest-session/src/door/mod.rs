@@ -2,10 +2,11 @@
 //!
 //! - `request`: the two requests, read; `http`: their answers;
 //! - `alike`: when names and values are the same;
-//! - `entry`: a call at the door, and how it ended; `written`: the same in a cassette;
+//! - `entry`: a call at the door, and how it ended; `written`, `read`: the same in a cassette;
 //! - `state`: the calls of a session, for all that come by;
 //! - `play`: what a recording gives back; `recorded`: the calls that it has;
 //! - `answering`: what a suite answers in the place of tools;
+//! - `values`: what can be kept of what tools give;
 //! - `in_process`: calls of an agent that is a function of this process.
 //!
 //! While a run is recorded, nothing is decided here but what a suite answers in a tool's place: which call of the model a
@@ -22,6 +23,8 @@ mod in_process;
 #[cfg(feature = "play")]
 mod play;
 #[cfg(feature = "play")]
+mod read;
+#[cfg(feature = "play")]
 mod recorded;
 pub mod request;
 #[cfg(any(feature = "play", feature = "record"))]
@@ -29,21 +32,25 @@ mod state;
 #[cfg(all(test, feature = "play", feature = "record"))]
 #[allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 mod tests;
+#[cfg(any(feature = "play", feature = "record"))]
 mod ticks;
-pub(crate) mod written;
+#[cfg(any(feature = "play", feature = "record", feature = "tools"))]
+pub(crate) mod values;
+mod written;
 
 #[cfg(feature = "record")]
 pub(crate) use answering::Strike;
 pub use entry::{By, Ending, OwnCall, Raised};
-#[cfg(any(feature = "play", feature = "record"))]
-pub use in_process::ToolFailure;
 #[cfg(feature = "play")]
 pub(crate) use play::Playing;
 #[cfg(feature = "play")]
 pub(crate) use recorded::{RecordedCalls, RecordedOwn};
 #[cfg(any(feature = "play", feature = "record"))]
 pub use state::{Door, Refusal, Verdict};
+#[cfg(any(feature = "play", feature = "record"))]
 pub(crate) use ticks::Ticks;
+#[cfg(any(feature = "play", feature = "record", feature = "tools"))]
+pub use values::ToolFailure;
 
 /// The path of the door below the address of a session.
 pub const PATH: &str = "/tools";

@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 
 use super::alike::{is_coerced, is_same_tool};
 use super::entry::{Ending, OwnCall, Raised};
+use super::read::without;
 use super::recorded::{RecordedCalls, RecordedOwn};
 use super::state::{Door, Verdict};
 use super::ticks::Ticks;
-use super::written::without;
 use crate::folders::SameFolders;
 use crate::play::call_index::Given;
 use crate::play::texts::same;

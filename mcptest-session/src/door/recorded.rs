@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::alike::is_same_tool;
 use super::entry::{Ending, OwnCall, Raised};
-use super::written::{names, without};
+use super::read::{names, without};
 use crate::json::{list, whole};
 use crate::play::call_index::CallIndex;
 

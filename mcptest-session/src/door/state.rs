@@ -136,6 +136,10 @@ impl Door {
         self.begin(call).await
     }
 
+    #[cfg_attr(
+        not(feature = "record"),
+        allow(clippy::unused_async, reason = "only faults are waited for")
+    )]
     pub(super) async fn begin(&self, call: OwnCall) -> Result<Verdict, Refusal> {
         #[cfg(feature = "record")]
         if let Some(faults) = &self.0.faults {
@@ -182,6 +186,10 @@ impl Door {
     }
 
     /// What the suite answers in the place of a tool.
+    #[cfg_attr(
+        not(feature = "record"),
+        allow(clippy::unused_self, reason = "only a recording has faults")
+    )]
     fn in_place(&self, kept: &mut Kept, call: &mut OwnCall) -> Option<Verdict> {
         #[cfg(feature = "record")]
         if let Some(faults) = &self.0.faults {

@@ -1,9 +1,9 @@
 //! Calls at the door as a cassette has them.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::entry::{By, Ending, OwnCall, Raised};
-use crate::json::{given, list, member, named, text};
+use super::entry::{Ending, OwnCall, Raised};
+use crate::json::{named, text};
 
 impl Raised {
     /// Its form on the wire and in a cassette.
@@ -93,18 +93,6 @@ impl OwnCall {
         }
         written
     }
-
-    /// Reads what a cassette has of a call.
-    pub(crate) fn of(written: &Value) -> Option<Self> {
-        let mut call = Self::new(named(written, "name")?, member(written, "args"));
-        call.ending = Ending::of(written);
-        call.by = match given(written, "synthesized") {
-            Some(mark) => Some(By::Fault(mark.clone())),
-            None => (written["by"] == "suite").then_some(By::Suite),
-        };
-        call.text = call.ending.text(named(written, "text"));
-        Some(call)
-    }
 }
 
 /// Whether two values are the same but for the last digits of numbers, which reading and writing may change.
@@ -131,25 +119,5 @@ fn is_near(one: &Value, other: &Value) -> bool {
             (one - other).abs() <= one.abs() * 4.0 * f64::EPSILON
         }
         (one, other) => one == other,
-    }
-}
-
-/// The names in a list of texts.
-pub(crate) fn names(written: &Value, key: &str) -> Vec<String> {
-    let names = list(written, key).iter().filter_map(Value::as_str);
-    names.map(str::to_owned).collect()
-}
-
-/// Arguments without some of them.
-pub(crate) fn without(args: &Value, names: &[String]) -> Value {
-    match args {
-        Value::Object(map) if !names.is_empty() => {
-            let rest = map.iter().filter(|(key, _)| !names.contains(key));
-            Value::Object(
-                rest.map(|(key, value)| (key.clone(), value.clone()))
-                    .collect::<Map<_, _>>(),
-            )
-        }
-        args => args.clone(),
     }
 }

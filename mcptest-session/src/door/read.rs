@@ -1,0 +1,40 @@
+//! Calls at the door, out of a cassette.
+
+use serde_json::{Map, Value};
+
+use super::entry::{By, Ending, OwnCall};
+use crate::json::{given, list, member, named};
+
+impl OwnCall {
+    /// Reads what a cassette has of a call.
+    pub(crate) fn of(written: &Value) -> Option<Self> {
+        let mut call = Self::new(named(written, "name")?, member(written, "args"));
+        call.ending = Ending::of(written);
+        call.by = match given(written, "synthesized") {
+            Some(mark) => Some(By::Fault(mark.clone())),
+            None => (written["by"] == "suite").then_some(By::Suite),
+        };
+        call.text = call.ending.text(named(written, "text"));
+        Some(call)
+    }
+}
+
+/// The names in a list of texts.
+pub(crate) fn names(written: &Value, key: &str) -> Vec<String> {
+    let names = list(written, key).iter().filter_map(Value::as_str);
+    names.map(str::to_owned).collect()
+}
+
+/// Arguments without some of them.
+pub(crate) fn without(args: &Value, names: &[String]) -> Value {
+    match args {
+        Value::Object(map) if !names.is_empty() => {
+            let rest = map.iter().filter(|(key, _)| !names.contains(key));
+            Value::Object(
+                rest.map(|(key, value)| (key.clone(), value.clone()))
+                    .collect::<Map<_, _>>(),
+            )
+        }
+        args => args.clone(),
+    }
+}

@@ -1,0 +1,76 @@
+//! Values of tools: what can be kept of them, and what of that an agent gets.
+
+use std::fmt::{self, Display};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// Why a call of a tool gives no value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolFailure(String);
+
+impl Display for ToolFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ToolFailure {}
+
+impl ToolFailure {
+    /// What a tool said.
+    pub(crate) fn new(words: impl Into<String>) -> Self {
+        Self(words.into())
+    }
+
+    /// What is ours to say.
+    pub(crate) fn ours(words: &str) -> Self {
+        Self(format!("mcptest: {words}"))
+    }
+
+    /// How a tool failed. `{:#}` shows the causes of errors that have them.
+    pub(crate) fn of(error: &impl Display) -> Self {
+        Self(format!("{error:#}"))
+    }
+}
+
+/// A value as it is kept, if it comes back as it was.
+pub(crate) fn kept<T: Serialize + DeserializeOwned>(value: &T) -> Result<Value, String> {
+    let kind = std::any::type_name::<T>();
+    let written = serde_json::to_value(value)
+        .map_err(|error| format!("its value of the type `{kind}` cannot be written: {error}"))?;
+    let read: T = serde_json::from_value(written.clone())
+        .map_err(|error| format!("its value of the type `{kind}` cannot be read again: {error}"))?;
+    let again = serde_json::to_value(read).ok();
+    if again.as_ref() == Some(&written) {
+        Ok(written)
+    } else {
+        Err(format!(
+            "its value of the type `{kind}` is another one when it is read again"
+        ))
+    }
+}
+
+/// A recorded result as the type that the code wants. What the model was told is a text, of JSON or of words.
+pub(crate) fn fitting<T: DeserializeOwned>(
+    name: &str,
+    value: Value,
+    is_told: bool,
+) -> Result<T, String> {
+    let fits = match &value {
+        Value::String(words) if is_told => serde_json::from_str(words)
+            .or_else(|error| serde_json::from_value(value.clone()).map_err(|_| error)),
+        _ => serde_json::from_value(value),
+    };
+    fits.map_err(|error| {
+        if is_told {
+            format!(
+                "the recording has only what the model was told of `{name}`, and this does not fit the type of the result \
+                 now: {error}; record the run again"
+            )
+        } else {
+            format!("the recorded result of `{name}` does not fit the type of the result now: {error}")
+        }
+    })
+}

@@ -1,0 +1,124 @@
+//! The requests of a tool to its session: a connection each, on a thread of its own, so that no runtime is needed and none is
+//! held up.
+
+use std::future::Future;
+use std::io::{self, Read as _, Write as _};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// The door answers at once.
+const LONGEST: Duration = Duration::from_mins(1);
+
+/// An address on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Address {
+    port: u16,
+    path: String,
+}
+
+impl Address {
+    /// Reads `http://127.0.0.1:PORT/PATH`.
+    pub(super) fn of(address: &str) -> Option<Self> {
+        let rest = address.strip_prefix("http://127.0.0.1:")?;
+        let (port, path) = rest.split_once('/')?;
+        let is_plain = |byte: u8| byte.is_ascii_graphic();
+        let is_path = path.bytes().all(is_plain) && !path.contains(['?', '#']);
+        let port = port.bytes().all(|it| it.is_ascii_digit()).then_some(port)?;
+        is_path.then_some(Self {
+            port: port.parse().ok()?,
+            path: path.trim_end_matches('/').to_owned(),
+        })
+    }
+
+    fn ask(&self, what: &str, body: &str) -> io::Result<Vec<u8>> {
+        let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, self.port);
+        let mut socket = TcpStream::connect_timeout(&address.into(), LONGEST)?;
+        socket.set_read_timeout(Some(LONGEST))?;
+        socket.set_write_timeout(Some(LONGEST))?;
+        socket.set_nodelay(true)?;
+        let Self { port, path } = self;
+        let request = format!(
+            "POST /{path}/{what} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\ncontent-type: application/json\r\n\
+             connection: close\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        socket.write_all(request.as_bytes())?;
+        let mut answer = Vec::new();
+        socket.read_to_end(&mut answer)?;
+        Ok(answer)
+    }
+
+    /// What the session answers with a `200`.
+    fn answer(&self, what: &str, body: &str) -> Result<Value, String> {
+        let answer = self.ask(what, body).map_err(|error| error.to_string())?;
+        let end = answer.windows(4).position(|four| four == b"\r\n\r\n");
+        let (head, body) = answer.split_at(end.ok_or("it broke off")?);
+        let body: Value = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+        if head.starts_with(b"HTTP/1.1 200 ") {
+            return Ok(body);
+        }
+        let told = body["message"].as_str();
+        Err(told.unwrap_or("its answer is none").to_owned())
+    }
+}
+
+/// Asks the session; what it answers with a `200`.
+///
+/// # Errors
+///
+/// It cannot be asked, or answers otherwise: in words.
+pub(super) fn post(
+    address: &Address,
+    what: &'static str,
+    request: &Value,
+) -> impl Future<Output = Result<Value, String>> + use<> {
+    let (address, body) = (address.clone(), request.to_string());
+    let waits = Waits::default();
+    let answered = waits.clone();
+    let thread = std::thread::Builder::new().spawn(move || {
+        answered.end(address.answer(what, &body));
+    });
+    if let Err(error) = thread {
+        waits.end(Err(error.to_string()));
+    }
+    waits
+}
+
+/// Tells the session something, and does not wait.
+pub(super) fn tell(address: &Address, what: &'static str, request: &Value) {
+    drop(post(address, what, request));
+}
+
+type Answer = Result<Value, String>;
+
+/// An answer that another thread waits for.
+#[derive(Debug, Clone, Default)]
+struct Waits(Arc<Mutex<(Option<Answer>, Option<Waker>)>>);
+
+impl Waits {
+    fn end(&self, answer: Result<Value, String>) {
+        let mut both = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        both.0 = Some(answer);
+        if let Some(waker) = both.1.take() {
+            waker.wake();
+        }
+    }
+}
+
+impl Future for Waits {
+    type Output = Result<Value, String>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut both = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(answer) = both.0.take() {
+            return Poll::Ready(answer);
+        }
+        both.1 = Some(context.waker().clone());
+        Poll::Pending
+    }
+}
