@@ -1,0 +1,202 @@
+"""Values as JSON and back, so that what is played is what was recorded."""
+
+from __future__ import annotations
+
+import base64
+import collections.abc
+import contextlib
+import dataclasses
+import datetime
+import decimal
+import enum
+import functools
+import json
+import math
+import re
+import typing
+import uuid
+from typing import Any, Callable, Union
+
+_DEPTH = 100
+_FRAMEWORKS = ("agno", "dspy", "langchain", "langchain_core", "langgraph", "pydantic_ai", "smolagents")
+# Of openai-agents, whose package has a name that is anybody's.
+_CONTEXTS = ("agents.run_context", "agents.tool_context")
+_LISTS = (list, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection)
+_PARSERS: dict[Any, Callable[[Any], Any]] = {
+    bytes: functools.partial(base64.b64decode, validate=True),
+    datetime.datetime: lambda text: datetime.datetime.fromisoformat(text.replace("Z", "+00:00")),
+    datetime.date: datetime.date.fromisoformat,
+    datetime.time: datetime.time.fromisoformat,
+    decimal.Decimal: decimal.Decimal,
+    uuid.UUID: uuid.UUID,
+}
+_LONG = re.compile(r"[\d.]{17}|\de")
+# What JSON has for a type.
+_SHAPES: dict[Any, Any] = {
+    **dict.fromkeys([*_LISTS, tuple], list),
+    **dict.fromkeys([*_PARSERS, str], str),
+    **dict.fromkeys([dict, collections.abc.Mapping, collections.abc.MutableMapping], dict),
+    bool: bool,
+    int: int,
+    float: (int, float),
+}
+
+
+class UnkeptError(Exception):
+    """Why a value cannot be given back."""
+
+
+def is_of_a_framework(value: Any) -> bool:
+    """Whether this is injected: no model gives such an object."""
+    module = str(type(value).__module__)
+    return module in _CONTEXTS or module.partition(".")[0] in _FRAMEWORKS
+
+
+def _is_model(kind: Any) -> Any:
+    return hasattr(kind, "model_validate") and hasattr(kind, "model_dump")
+
+
+def encode(value: Any, is_argument: bool = False, depth: int = 0) -> Any:
+    """The JSON of a value; `UnkeptError` where it has none. Of an argument's model, only what was given."""
+    inner = functools.partial(encode, is_argument=is_argument, depth=depth + 1)
+    if depth > _DEPTH:
+        raise UnkeptError(f"it is nested more than {_DEPTH} deep")
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, enum.Enum):
+        return inner(value.value)
+    if isinstance(value, str):
+        value.encode()  # Half of a character is no JSON.
+        return str.__str__(value)
+    if isinstance(value, int) and -(2**63) <= value < 2**64:
+        return int(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return float(value)
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {inner(key): inner(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [inner(item) for item in value]
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat().replace("+00:00", "Z")
+    if isinstance(value, (decimal.Decimal, uuid.UUID)):
+        return str(value)
+    if not (is_argument and is_of_a_framework(value)):
+        if _is_model(type(value)):
+            return inner(value.model_dump(mode="json", by_alias=True, exclude_unset=is_argument))
+        if dataclasses.is_dataclass(value):
+            return {field.name: inner(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    what = {dict: "a `dict` with keys that are no texts", int: "a number of more than 64 bits"}.get(type(value))
+    raise UnkeptError(f"{what or f'a `{name_of(type(value))}`'} has no form as JSON")
+
+
+def decode(wanted: Any, data: Any) -> Any:
+    """The value that an annotation wants; an exception where the data is none."""
+    while hasattr(wanted, "__supertype__") or name_of(type(wanted)) == "TypeAliasType":
+        wanted = getattr(wanted, "__supertype__", None) or wanted.__value__
+    kind, inner = typing.get_origin(wanted) or wanted, typing.get_args(wanted)
+    if kind is Union or name_of(kind) == "UnionType":
+        return _first_of(inner, data)
+    if data is None or kind in (Any, object) or not isinstance(kind, type):
+        return data
+    if not isinstance(data, _SHAPES.get(kind, dict if dataclasses.is_dataclass(kind) else object)):
+        raise ValueError(f"no `{name_of(kind)}`")
+    if kind in _PARSERS:
+        return _PARSERS[kind](data)
+    if kind in _LISTS and inner:
+        return [decode(inner[0], item) for item in data]
+    if kind is tuple:
+        kinds = (inner[:1] if inner[1:] == (...,) else ()) * len(data) or inner or (Any,) * len(data)
+        if len(kinds) != len(data):
+            raise ValueError("a tuple of another length")
+        return tuple(map(decode, kinds, data))
+    if _SHAPES.get(kind) is dict and inner:
+        return {key: decode(inner[1], item) for key, item in data.items()}
+    if _is_model(kind):
+        return getattr(kind, "model_validate")(data)  # noqa: B009
+    if dataclasses.is_dataclass(kind):
+        hints, unset = {}, {field.name for field in dataclasses.fields(kind) if not field.init}
+        with contextlib.suppress(Exception):
+            hints = typing.get_type_hints(kind)
+        return kind(**{key: decode(hints.get(key, Any), item) for key, item in data.items() if key not in unset})
+    if issubclass(kind, enum.Enum):
+        return kind(data)
+    if kind in _SHAPES or (hasattr(kind, "__total__") and isinstance(data, dict)):
+        return data
+    raise ValueError(f"no `{name_of(kind)}`")
+
+
+def _first_of(kinds: tuple[Any, ...], data: Any) -> Any:
+    for kind in kinds:
+        with contextlib.suppress(Exception):
+            return decode(kind, data)
+    raise ValueError("none of the annotated types")
+
+
+def name_of(kind: Any) -> str:
+    """How a class is called."""
+    return getattr(kind, "__name__", str(kind))
+
+
+def alike(one: Any, other: Any, inside: bool = True) -> bool:
+    """Whether two values whose JSON is the same are of the same types, or also all inside of them."""
+    lists = (list, tuple)
+    same = type(one) is type(other) or (type(one) in lists and type(other) in lists)
+    if not (same and inside):
+        return same
+    if isinstance(one, lists):
+        return len(one) == len(other) and all(map(alike, one, other))
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(alike(item, other[key]) for key, item in one.items())
+    if _is_model(type(one)):
+        return alike(vars(one), vars(other))
+    if dataclasses.is_dataclass(one):
+        return all(alike(getattr(one, each.name), getattr(other, each.name)) for each in dataclasses.fields(one))
+    return one == other or type(one) not in _SHAPES
+
+
+class Values:
+    """How a tool's values are written and read: by its annotation, or by what its owner says."""
+
+    def __init__(self, wanted: Any, encoder: Any = None, decoder: Any = None) -> None:
+        self.wanted, self.encoder, self.decoder = wanted, encoder, decoder
+
+    def read(self, data: Any, told: bool = False) -> Any:
+        """What is played. Where only a text is known that the model was told, this text must be such a value."""
+        read = self.decoder or functools.partial(decode, self.wanted)
+        if told and self.wanted is type(None):
+            return None
+        if told and isinstance(data, str) and (self.decoder or self.wanted not in (Any, object, str)):
+            with contextlib.suppress(Exception):
+                return read(json.loads(data))
+        try:
+            return read(data)
+        except Exception:
+            if told or self.decoder:
+                raise
+            return data  # The tool has returned something else than its annotation says.
+
+    def write(self, value: Any) -> Any:
+        """The JSON of a value that can be given back; `UnkeptError` says why it cannot."""
+        try:
+            data = self._encoded(value)
+            back = self.read(json.loads(json.dumps(data)))
+            is_same = json.dumps(self._encoded(back)) == json.dumps(data)
+        except UnkeptError:
+            raise
+        except Exception as error:
+            raise UnkeptError(f"{name_of(type(error))}: {error}") from error
+        was, now = name_of(type(value)), name_of(type(back))
+        if not (is_same and alike(value, back, inside=not self.decoder)):
+            how = f"as a `{now}`" if was != now else "with another content, or with other types inside"
+            raise UnkeptError(f"a `{was}` would come back {how}")
+        return data
+
+    def is_more_than_json(self, data: Any) -> bool:
+        """Whether what reads the JSON may lose what the agent sees: the order of keys, or a last digit."""
+        text = json.dumps(data, sort_keys=True)
+        return bool(_LONG.search(text)) or repr(self.read(json.loads(text))) != repr(self.read(data))
+
+    def _encoded(self, value: Any) -> Any:
+        return encode(self.encoder(value) if self.encoder else value)
