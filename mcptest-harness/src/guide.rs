@@ -15,6 +15,9 @@ pub mod agent_in_python {}
 #[doc = include_str!("../guide/agent-in-typescript.md")]
 pub mod agent_in_typescript {}
 
+#[doc = include_str!("../guide/own-tools.md")]
+pub mod own_tools {}
+
 #[doc = include_str!("../guide/gates.md")]
 pub mod gates {}
 

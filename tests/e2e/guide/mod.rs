@@ -170,6 +170,23 @@ const USED: &[(&str, &str, &str)] = &[
     ),
     ("docs/live-guard.md", "example: live_guard", "blocks"),
     (
+        "docs/own-tools.md",
+        "install: mcptest-harness",
+        "needs/own_tools",
+    ),
+    ("docs/own-tools.md", "file: refund.py", "python/tests"),
+    (
+        "docs/own-tools.md",
+        "wire: call",
+        "mcptest-session/tests/own_tools_page",
+    ),
+    (
+        "docs/own-tools.md",
+        "wire: done",
+        "mcptest-session/tests/own_tools_page",
+    ),
+    ("docs/own-tools.md", "file: by_hand.py", "python/tests"),
+    (
         "docs/playback.md",
         "shown: another system prompt, another field",
         "cargo-mcptest/tests/playback",
