@@ -123,6 +123,10 @@ class Kept(unittest.TestCase):
                 self.assertEqual(back, value)
                 self.assertIs(type(back), type(value))
 
+    def test_names_of_types(self) -> None:
+        named = getattr(typing, "TypeAliasType", lambda _, kind: kind)  # `type` statements came with Python 3.12.
+        self.assertEqual(played(named("Receipts", list[Receipt]), [RECEIPT]), [RECEIPT])
+
     def test_a_tuple_counts_as_a_list(self) -> None:
         self.assertEqual(played(Any, (1, (2,))), [1, [2]])
         self.assertEqual(played(list[Any], (1, 2)), [1, 2])

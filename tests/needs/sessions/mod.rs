@@ -24,7 +24,17 @@ pub(super) use broken::{
 pub(super) use pages::{the_page_on_python, the_page_on_typescript};
 pub(super) use product::a_coding_agent_from_the_registry;
 
+pub(super) use packages::installed_once;
+
+use std::process::Command;
+
+use crate::support::folder::Folder;
 use desk::mcptest;
+
+/// The command in a folder, without a provider.
+pub(super) fn mcptest_command(folder: &Folder, arguments: &[&str]) -> Command {
+    desk::command(folder, None, arguments)
+}
 
 /// Records both agents of a client, compares and judges them, and sees the suite red after one expectation changed.
 fn is_recorded_and_judged(program: &str) {

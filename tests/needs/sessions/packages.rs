@@ -14,16 +14,21 @@ pub(super) const PACKAGE: &str = include_str!("../agents/package.json");
 /// The Python that has the libraries.
 pub(super) fn python() -> PathBuf {
     let environment = kept().join("pypi").join("sessions");
-    once(&environment, REQUIREMENTS, |list| {
+    installed_once(&environment, REQUIREMENTS);
+    environment.join("bin/python")
+}
+
+/// Installs what a list says into an environment of a place.
+pub(in super::super) fn installed_once(environment: &Path, list: &str) {
+    once(environment, list, |list| {
         run(Command::new("python3")
             .args(["-m", "venv"])
-            .arg(&environment));
+            .arg(environment));
         let install = "-m pip install --quiet --disable-pip-version-check -r";
         run(Command::new(environment.join("bin/python"))
             .args(install.split(' '))
             .arg(list));
     });
-    environment.join("bin/python")
 }
 
 /// The folder that has the libraries for JavaScript, in `node_modules`.
