@@ -136,6 +136,10 @@ const TESTS: &[Test] = tests! {
     own_tools::agno [Pip Long];
     own_tools::dspy [Pip Long];
     own_tools::mini_swe_agent [Pip Long];
+    sessions::the_library_for_typescript_passes_its_tests [Npm];
+    sessions::own_tools_of_the_ai_sdk [Npm];
+    sessions::own_tools_of_openai_agents_in_javascript [Npm];
+    sessions::own_tools_of_a_loop_in_text_in_javascript [Npm];
     rust_agents::their_runs_are_what_the_script_says [Crates];
     rust_agents::their_kept_runs_hold [Crates];
     rust_agents::a_closing_that_is_false_is_refused [Crates];

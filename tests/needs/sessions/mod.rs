@@ -14,6 +14,7 @@ mod packages;
 mod pages;
 pub(super) mod playing;
 mod product;
+mod typescript;
 
 pub(super) use alone::{
     libraries_for_javascript_do_what_the_table_says, libraries_for_python_do_what_the_table_says,
@@ -23,6 +24,10 @@ pub(super) use broken::{
 };
 pub(super) use pages::{the_page_on_python, the_page_on_typescript};
 pub(super) use product::a_coding_agent_from_the_registry;
+pub(super) use typescript::{
+    own_tools_of_a_loop_in_text_in_javascript, own_tools_of_openai_agents_in_javascript,
+    own_tools_of_the_ai_sdk, the_library_for_typescript_passes_its_tests,
+};
 
 pub(super) use packages::installed_once;
 
