@@ -7,7 +7,7 @@ use scripted_provider::{Provider, Script};
 use serde_json::json;
 
 use super::desk::{self, KEY};
-use super::packages;
+use super::{packages, typescript};
 use crate::support::folder::Folder;
 use crate::support::process;
 use crate::support::shown::as_shown;
@@ -73,7 +73,14 @@ fn replaced(page: &str, file: &str, old: &str, new: &str) -> String {
 }
 
 /// Does what a page says, in a folder where its packages are installed. `program` is what a person types to run the agent.
-fn is_followed(page: &str, agent: &str, program: &str, folder: &Folder, programs: &Path) {
+fn is_followed(
+    page: &str,
+    agent: &str,
+    [old, new]: [&str; 2],
+    program: &str,
+    folder: &Folder,
+    programs: &Path,
+) {
     let (judging, playing) = page.split_once(PLAYING).unwrap();
     assert!(lines(judging) < MOST_LINES, "{} lines", lines(judging));
     let code = block(page, &format!("file: {agent}"));
@@ -98,7 +105,7 @@ fn is_followed(page: &str, agent: &str, program: &str, folder: &Folder, programs
     let plays = format!("{suite}    {key}\n");
     folder.write("suites/paying.yml", plays);
     prints(folder, &path, None, "$ cargo mcptest test\n…\n", 0);
-    let other = replaced(playing, code, "paid back", "sent back");
+    let other = replaced(playing, code, old, new);
     folder.write(agent, other);
     let shown = block(playing, "shown: playback");
     prints(folder, &path, None, shown, 101);
@@ -141,16 +148,22 @@ pub(crate) fn the_page_on_python() {
     installs(PYTHON, "install: pip", "pip install ", &is_installed);
     let programs = python.parent().unwrap();
     let folder = Folder::new();
-    is_followed(PYTHON, "agent.py", "python3 agent.py", &folder, programs);
+    let change = ["paid back", "sent back"];
+    let program = "python3 agent.py";
+    is_followed(PYTHON, "agent.py", change, program, &folder, programs);
 }
 
 pub(crate) fn the_page_on_typescript() {
-    let javascript = packages::javascript();
-    let is_installed = |name: &str| packages::PACKAGE.contains(&format!("\"{name}\": "));
+    let javascript = typescript::modules("typescript-page", packages::PACKAGE);
+    let library = ["mcptest-harness"];
+    let is_installed = |name: &str| {
+        library.contains(&name) || packages::PACKAGE.contains(&format!("\"{name}\": "))
+    };
     installs(TYPESCRIPT, "install: npm", "npm install ", &is_installed);
     let folder = Folder::new();
     packages::link(&javascript, &folder);
     let programs = javascript.join("node_modules/.bin");
     let program = "npx tsx agent.mts";
-    is_followed(TYPESCRIPT, "agent.mts", program, &folder, &programs);
+    let change = ["Pays an order", "Sends an order"];
+    is_followed(TYPESCRIPT, "agent.mts", change, program, &folder, &programs);
 }

@@ -101,14 +101,18 @@ pub(crate) fn the_library_for_typescript_passes_its_tests() {
     npm(&library().0, &["test"]);
 }
 
-/// A folder with the agents, their frameworks and the library.
-fn folder(suite: &str) -> Folder {
-    let mut package: Value = serde_json::from_str(PACKAGE).unwrap();
+/// A folder of a name that has what a `package.json` names, and the library.
+pub(super) fn modules(name: &str, package: &str) -> PathBuf {
+    let mut package: Value = serde_json::from_str(package).unwrap();
     let (_, packed) = library();
     package["dependencies"]["mcptest-harness"] = format!("file:{}", packed.display()).into();
-    let modules = packages::modules("typescript-agents", &format!("{package:#}\n"));
+    packages::modules(name, &format!("{package:#}\n"))
+}
+
+/// A folder with the agents, their frameworks and the library.
+fn folder(suite: &str) -> Folder {
     let folder = Folder::new();
-    packages::link(&modules, &folder);
+    packages::link(&modules("typescript-agents", PACKAGE), &folder);
     for (name, text) in AGENTS {
         folder.write(name, text);
     }
