@@ -45,6 +45,9 @@ function to(address: string, what: "call" | "done", body: object): Post {
 // An agent of its own: the global one may use the proxies of the environment.
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
+/** A body that is refused before it is sent whole fails once more after the answer, when nobody listens. */
+const ignored = (): void => undefined;
+
 function post({ port, path, body }: Post): Promise<Reply> {
   return new Promise((resolve) => {
     const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
@@ -56,6 +59,7 @@ function post({ port, path, body }: Post): Promise<Reply> {
       response.on("error", (error) => resolve({ status: 0, body: error.message }));
     });
     asked.on("timeout", () => asked.destroy(new Error("no answer")));
+    asked.on("socket", (socket) => socket.listeners("error").includes(ignored) || socket.on("error", ignored));
     asked.on("error", (error: NodeJS.ErrnoException) => {
       // The other end closed a connection that was kept, and has not read the request.
       const again = asked.reusedSocket && ["ECONNRESET", "EPIPE"].includes(error.code ?? "");
@@ -73,6 +77,7 @@ const THREAD = `
 const { Agent, request } = require("node:http");
 const { workerData: { port: main, flag, patience } } = require("node:worker_threads");
 const agent = new Agent({ keepAlive: true });
+const ignored = () => undefined;
 const post = ({ port, path, body }) => {
   const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
   const asked = request({ agent, host: "127.0.0.1", port, path, method: "POST", headers, timeout: patience }, (response) => {
@@ -82,6 +87,7 @@ const post = ({ port, path, body }) => {
     response.on("error", (error) => reply({ status: 0, body: error.message }));
   });
   asked.on("timeout", () => asked.destroy(new Error("no answer")));
+  asked.on("socket", (socket) => socket.listeners("error").includes(ignored) || socket.on("error", ignored));
   asked.on("error", (error) => {
     if (asked.reusedSocket && ["ECONNRESET", "EPIPE"].includes(error.code)) post({ port, path, body });
     else reply({ status: 0, body: error.message });
@@ -93,13 +99,7 @@ const reply = (what) => {
   Atomics.store(flag, 0, 1);
   Atomics.notify(flag, 0);
 };
-main.on("message", (text) => {
-  try {
-    post(JSON.parse(text));
-  } catch (error) {
-    reply({ status: 0, body: error.message });
-  }
-});
+main.on("message", (text) => post(JSON.parse(text)));
 `;
 
 let thread: ReturnType<typeof started> | undefined;

@@ -6,10 +6,16 @@ import { isPlain, told, wellFormed, type Json } from "./values.js";
 /** A class of errors, however its objects are made. */
 export type ErrorClass = abstract new (...args: never[]) => Error;
 
-/** The tool did not run: the session could not be asked, or its answer was a failure that no class of this program has. */
-export class ToolError extends Error {
+const shared = globalThis as { [key: symbol]: (new (message?: string) => Error) | undefined };
+
+/**
+ * The tool did not run: the session could not be asked, or its answer was a failure that no class of this program has.
+ * One class for all copies of this library: one that is imported, one that is required, one in a bundle.
+ */
+export const ToolError = (shared[Symbol.for("mcptest-harness.ToolError")] ??= class ToolError extends Error {
   override name = "ToolError";
-}
+});
+export type ToolError = Error;
 
 /** An error as the session is told it, and as it tells it. */
 export type Told = { type: string; module?: string; text: string; args?: Json[]; items?: Json[] };

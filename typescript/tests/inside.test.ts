@@ -54,3 +54,18 @@ test("a call inside another one says so, also over what waits", async () => {
   assert.equal(entries.filter(({ name, inside }) => name === "between" && inside === undefined).length, 3);
 });
 
+
+test("also over two copies of the library", async () => {
+  const { tool: imported } = (await import("mcptest-harness" as string)) as { tool: typeof tool };
+  assert.notEqual(imported, tool);
+  const inner = imported("inner", async (of: { outer: string }) => of.outer);
+  const outer = tool("outer", async ({ outer }: { outer: string }) => inner({ outer }));
+  const entries = await calls(() => outer({ outer: "outer" }));
+  assert.deepEqual(
+    entries.map(({ name, inside }) => [name, inside]),
+    [
+      ["outer", undefined],
+      ["inner", "t1"],
+    ],
+  );
+});

@@ -12,7 +12,7 @@ function npm(folder: string, ...args: string[]): string {
   return execFileSync("npm", args, { cwd: folder, encoding: "utf8", shell: process.platform === "win32", stdio: ["ignore", "pipe", "ignore"] });
 }
 
-test("an installed package is one library for import and require, with types, and needs nothing", () => {
+test("an installed package is loaded both ways, with types, and needs nothing", () => {
   const folder = mkdtempSync(join(tmpdir(), "mcptest-"));
   try {
     // It is built already, and building would take it away from the tests that run beside this one.
@@ -38,7 +38,9 @@ test("an installed package is one library for import and require, with types, an
       import { createRequire } from "node:module";
       import { tool, ToolError } from "mcptest-harness";
       const required = createRequire(import.meta.url)("mcptest-harness");
-      console.log(required.ToolError === ToolError, required.tool === tool);`;
+      // Each has its own functions, and both have one error and know of one another's calls.
+      const outer = required.tool("outer", async () => tool("inner", async () => { throw new ToolError("no") })());
+      console.log(required.ToolError === ToolError, await outer().catch((thrown) => thrown instanceof required.ToolError));`;
     writeFileSync(join(folder, "c.mjs"), both);
     mkdirSync(join(folder, "out"));
     const config = { compilerOptions: { module: "nodenext", target: "es2022", strict: true, outDir: "out", types: [] as string[], lib: ["es2022", "dom"] }, include: ["*.mts", "*.cts"] };

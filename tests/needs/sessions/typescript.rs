@@ -41,13 +41,14 @@ const RUN: &str = "suites/cassettes/Desk__gpt-5.json";
 const EFFECTS: &str = "get_order 7\nget_order 8\nrefund 7\npay 18.00 EUR\n";
 
 /// What of the library is in the repository.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     "README.md",
     "LICENSE-MIT",
     "LICENSE-APACHE",
     "package.json",
     "package-lock.json",
     "tsconfig.json",
+    "tsconfig.esm.json",
     "src",
     "tests",
 ];
