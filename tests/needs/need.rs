@@ -22,6 +22,8 @@ pub(crate) enum Need {
     Npm,
     /// The same from `PyPI`, likewise.
     Pip,
+    /// Python itself, with nothing installed.
+    Python,
     /// Client libraries from crates.io, likewise.
     Crates,
     /// A network namespace, in which loopback is all there is.
@@ -38,11 +40,12 @@ pub(crate) enum Need {
     Long,
 }
 
-const ALL: [Need; 11] = [
+const ALL: [Need; 12] = [
     Need::Nextest,
     Need::Insta,
     Need::Npm,
     Need::Pip,
+    Need::Python,
     Need::Crates,
     Need::Namespace,
     Need::SmallDisk,
@@ -60,6 +63,7 @@ impl Need {
             Self::Insta => "cargo-insta",
             Self::Npm => "npm",
             Self::Pip => "pip",
+            Self::Python => "python3",
             Self::Crates => "crates",
             Self::Namespace => "network-namespace",
             Self::SmallDisk => "small-disk",
@@ -85,6 +89,7 @@ impl Need {
                 false,
                 "MCPTEST_TESTS_REQUIRE=pip asks for packages from PyPI",
             ),
+            Self::Python => (answers("python3"), "python3 is not installed"),
             Self::Crates => (
                 required,
                 "MCPTEST_TESTS_REQUIRE=crates asks for client libraries from crates.io",

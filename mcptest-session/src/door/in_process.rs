@@ -37,7 +37,10 @@ impl Door {
             Ok(Verdict::Result { value, told, .. }) => {
                 return fitting(name, value, told).map_err(|words| {
                     #[cfg(feature = "play")]
-                    self.with_playing(|playing| playing.unfit(name, &args, &words));
+                    {
+                        let tick = self.tick();
+                        self.with_playing(|playing| playing.unfit(name, &args, &words, tick));
+                    }
                     ToolFailure::new(words)
                 });
             }

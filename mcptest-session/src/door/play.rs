@@ -46,6 +46,8 @@ struct Unrecorded {
     /// The arguments of the nearest recorded call.
     nearest: Option<Value>,
     words: String,
+    /// When it was made.
+    tick: u64,
 }
 
 /// Why no recorded call is found: what is said, and the nearest one.
@@ -90,6 +92,7 @@ impl Playing {
                     args: call.args.clone(),
                     nearest,
                     words: words.clone(),
+                    tick: call.began,
                 });
                 if runs {
                     return None;
@@ -135,7 +138,7 @@ impl Playing {
                      `playback: {{ run: [{name}] }}`"
                 );
                 let (name, args) = (name.clone(), call.args.clone());
-                self.unfit(&name, &args, &words);
+                self.unfit(&name, &args, &words, call.began);
                 Verdict::Error(Raised::new("ToolError", format!("mcptest: {words}")))
             }
         }
@@ -252,12 +255,13 @@ impl Playing {
     }
 
     /// Tells of a call that has its recorded value, which does not fit.
-    pub(super) fn unfit(&mut self, name: &str, args: &Value, words: &str) {
+    pub(super) fn unfit(&mut self, name: &str, args: &Value, words: &str, tick: u64) {
         self.unknown.push(Unrecorded {
             name: name.to_owned(),
             args: args.clone(),
             nearest: None,
             words: words.to_owned(),
+            tick,
         });
     }
 
@@ -311,32 +315,33 @@ impl Door {
     /// What the code does otherwise with its own tools. `answers`: how many answers of a model the recording has.
     #[must_use]
     pub fn divergences(&self, answers: usize) -> Vec<Divergence> {
-        self.told(answers, &|_| true)
+        self.told(answers, &|_| answers, &|_| true)
     }
 
-    /// The same. `goes_on`: whether the code went on after a recorded call; of others is told that their answer is not asked
-    /// for.
+    /// The same. `made`: how many model calls were made before a tick; `goes_on`: whether the code went on after a recorded
+    /// call; of others is told that their answer is not asked for.
     pub(crate) fn told(
         &self,
         answers: usize,
+        made: &dyn Fn(u64) -> usize,
         goes_on: &dyn Fn(&RecordedOwn) -> bool,
     ) -> Vec<Divergence> {
-        let told = |name: &str, message: String, values: [Option<Value>; 2]| {
+        let told = |name: &str, call: usize, message: String, values: [Option<Value>; 2]| {
             let path = format!("tools[{name}]");
             let [recorded, played] = values;
-            Divergence::new(DivergenceKind::ToolCall, (answers, answers), path, message)
+            Divergence::new(DivergenceKind::ToolCall, (call, answers), path, message)
                 .with_values(recorded, played)
         };
         let found = self.with_playing(|playing| {
             let unknown = playing.unknown.iter().map(|one| {
                 let values = [one.nearest.clone(), Some(one.args.clone())];
-                told(&one.name, one.words.clone(), values)
+                told(&one.name, made(one.tick), one.words.clone(), values)
             });
             let unmade = playing.unmade().filter(|one| goes_on(one)).map(|one| {
                 let name = &one.own.name;
                 let words =
                     format!("the code does not make the recorded call of the tool `{name}`");
-                told(name, words, [Some(one.own.args.clone()), None])
+                told(name, answers, words, [Some(one.own.args.clone()), None])
             });
             unknown.chain(unmade).collect()
         });

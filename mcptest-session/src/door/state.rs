@@ -264,6 +264,12 @@ impl Door {
         self.lock().playing.as_deref_mut().map(ask)
     }
 
+    /// Now, in the order of all that happens in the session.
+    #[cfg(feature = "play")]
+    pub(super) fn tick(&self) -> u64 {
+        self.0.ticks.next()
+    }
+
     fn now(&self) -> u64 {
         u64::try_from(self.0.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }

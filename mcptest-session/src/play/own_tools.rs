@@ -55,6 +55,20 @@ impl Player {
             // The run ended after it, or the next answer was asked for.
             is_given(place) && (place + 1 >= moves.len() || is_given(place + 1))
         };
-        self.door().told(recording.answers(), &goes_on)
+        let answers = recording.answers();
+        let made = |tick: u64| {
+            let before = state.observed.partition_point(|one| one.tick < tick);
+            before.min(answers)
+        };
+        self.door().told(answers, &made, &goes_on)
+    }
+}
+
+/// Puts what the code does otherwise with its own tools where it does it: after the model calls that were made before.
+pub(super) fn insert(found: Vec<Divergence>, all: &mut Vec<Divergence>) {
+    for one in found {
+        let is_later = |other: &Divergence| other.conversation.is_none() && other.call > one.call;
+        let place = all.iter().position(is_later).unwrap_or(all.len());
+        all.insert(place, one);
     }
 }

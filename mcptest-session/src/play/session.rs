@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::keys::placeholders;
 use super::options::PlayOptions;
+use super::own_tools;
 use super::player::Player;
 use super::recording::Recording;
 use super::servers::RecordedServer;
@@ -230,7 +231,7 @@ impl PlaySession {
         let played = self.player.played();
         let mut report = PlaybackReport::default();
         report.divergences = played.divergences;
-        report.divergences.extend(self.player.own_tools());
+        own_tools::insert(self.player.own_tools(), &mut report.divergences);
         report.divergences.extend(self.player.closing(&run));
         report.unasked = played.unasked;
         if let Some(redactor) = redactor {
