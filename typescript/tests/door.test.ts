@@ -71,6 +71,21 @@ test("numbers keep their last digit", real, async () => {
 // An agent that writes a result into a text says another one, if its keys stand in another order.
 test("keys keep their order", real, () => again(() => ({ refunded: 7, by: "Ada", at: { z: 1, a: 2 } })));
 
+test("whatever is JSON is given back, byte for byte", real, async () => {
+  let state = 7;
+  const upTo = (most: number): number => (state = (Math.imul(state, 1103515245) + 12345) >>> 0) % most;
+  const texts = ["", "a", "z", "10", "2", "__proto__", "constructor", "run", "text", "ü", "🖋", "\u0000", "\u2028", "$", "a b"];
+  const text = (): string => texts[upTo(texts.length)] ?? "";
+  const value = (depth: number): unknown => {
+    const kind = upTo(depth > 4 ? 5 : 9);
+    if (kind < 2) return text() + text();
+    if (kind < 5) return [null, true, false, upTo(9) / 7, -upTo(1e9)][upTo(5)];
+    const items = Array.from({ length: upTo(5) }, () => value(depth + 1));
+    return kind < 7 ? items : Object.fromEntries(items.map((item) => [text(), item]));
+  };
+  await again(() => Array.from({ length: 200 }, () => value(0)));
+});
+
 test("text of all kinds is given back", real, () => again(() => "naïve 🖋 \u0000 \u2028 \u001b[0m\r\n\t\"\\"));
 
 test("dates are given back by encode and decode", real, async () => {
