@@ -71,6 +71,15 @@ fn of(
 }
 
 impl Tools {
+    /// The session at an address, as `MCPTEST_TOOLS` has it.
+    ///
+    /// # Errors
+    ///
+    /// It is no address of this machine.
+    pub fn at(address: &str) -> Result<Self, ToolFailure> {
+        of(Some(Ok(address.to_owned())), false)
+    }
+
     /// Runs a tool, or gives what the session has in its place.
     ///
     /// # Errors
