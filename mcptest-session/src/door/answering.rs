@@ -5,7 +5,7 @@ use mcptest_trace::eval::{Answered, OwnReply};
 use serde_json::Value;
 
 use super::entry::{By, Ending, OwnCall, Raised};
-use super::state::Verdict;
+use super::verdict::Verdict;
 
 /// A fault that strikes a call: what an MCP server would be answered, and its mark.
 #[cfg(feature = "record")]

@@ -5,7 +5,8 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::request::{self, run_id};
-use super::state::{Door, Refusal, Verdict};
+use super::state::Door;
+use super::verdict::{Refusal, Verdict};
 use super::{MAX_CALLS, PATH};
 use crate::endpoint::{Answerer, Answering, Incoming, error};
 use crate::mcp::rpc::whole;

@@ -8,8 +8,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::entry::{Ending, OwnCall, Raised};
-use super::state::{Door, Refusal, Running, Verdict};
+use super::state::{Door, Running};
 use super::values::{ToolFailure, fitting, kept};
+use super::verdict::{Refusal, Verdict};
 
 tokio::task_local! {
     /// The run that the task is inside of.

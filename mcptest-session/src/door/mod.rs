@@ -4,6 +4,7 @@
 //! - `alike`: when names and values are the same;
 //! - `entry`: a call at the door, and how it ended; `written`, `read`: the same in a cassette;
 //! - `state`: the calls of a session, for all that come by;
+//! - `verdict`: what becomes of a call; `told`: what is told of those that are played;
 //! - `play`: what a recording gives back; `recorded`: the calls that it has;
 //! - `answering`: what a suite answers in the place of tools;
 //! - `values`: what can be kept of what tools give;
@@ -34,8 +35,12 @@ mod state;
 mod tests;
 #[cfg(any(feature = "play", feature = "record"))]
 mod ticks;
+#[cfg(feature = "play")]
+mod told;
 #[cfg(any(feature = "play", feature = "record", feature = "tools"))]
 pub(crate) mod values;
+#[cfg(any(feature = "play", feature = "record"))]
+mod verdict;
 mod written;
 
 #[cfg(feature = "record")]
@@ -46,11 +51,13 @@ pub(crate) use play::Playing;
 #[cfg(feature = "play")]
 pub(crate) use recorded::{RecordedCalls, RecordedOwn};
 #[cfg(any(feature = "play", feature = "record"))]
-pub use state::{Door, Refusal, Verdict};
+pub use state::Door;
 #[cfg(any(feature = "play", feature = "record"))]
 pub(crate) use ticks::Ticks;
 #[cfg(any(feature = "play", feature = "record", feature = "tools"))]
 pub use values::ToolFailure;
+#[cfg(any(feature = "play", feature = "record"))]
+pub use verdict::{Refusal, Verdict};
 
 /// The path of the door below the address of a session.
 pub const PATH: &str = "/tools";

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use mcptest_trace::eval::{Divergence, DivergenceKind, PlaybackOptions};
-use mcptest_trace::trace::{Trace, canonical_json};
+use mcptest_trace::eval::PlaybackOptions;
+use mcptest_trace::trace::canonical_json;
 use regex::Regex;
 use serde_json::{Map, Value};
 
@@ -11,8 +11,7 @@ use super::alike::{is_coerced, is_same_tool};
 use super::entry::{Ending, OwnCall, Raised};
 use super::read::without;
 use super::recorded::{RecordedCalls, RecordedOwn};
-use super::state::{Door, Verdict};
-use super::ticks::Ticks;
+use super::verdict::Verdict;
 use crate::folders::SameFolders;
 use crate::play::call_index::Given;
 use crate::play::texts::same;
@@ -35,19 +34,19 @@ pub(crate) struct Playing {
     taken: Vec<bool>,
     /// Those of them that did not run.
     given_back: HashSet<usize>,
-    unknown: Vec<Unrecorded>,
+    pub(super) unknown: Vec<Unrecorded>,
 }
 
 /// A call that was not recorded, or whose value does not fit.
 #[derive(Debug, Clone, PartialEq)]
-struct Unrecorded {
-    name: String,
-    args: Value,
+pub(super) struct Unrecorded {
+    pub(super) name: String,
+    pub(super) args: Value,
     /// The arguments of the nearest recorded call.
-    nearest: Option<Value>,
-    words: String,
+    pub(super) nearest: Option<Value>,
+    pub(super) words: String,
     /// When it was made.
-    tick: u64,
+    pub(super) tick: u64,
 }
 
 /// Why no recorded call is found: what is said, and the nearest one.
@@ -291,61 +290,13 @@ impl Playing {
 
     /// Recorded calls that were not made. Who wrote down what the model was told knew nothing of the tool, and what a call
     /// that was given back made is not made again.
-    fn unmade(&self) -> impl Iterator<Item = &RecordedOwn> {
+    pub(super) fn unmade(&self) -> impl Iterator<Item = &RecordedOwn> {
         let gone = self.gone();
         let calls = self.recorded.calls.iter().zip(&self.taken).enumerate();
         calls.filter_map(move |(place, (call, taken))| {
             let is_unmade = !taken && !call.told && !gone.contains(&place);
             is_unmade.then_some(call)
         })
-    }
-}
-
-impl Door {
-    /// A door behind which no tool runs: what a cassette has of own tools is given back.
-    #[must_use]
-    pub fn of_notes(notes: &[Value]) -> Self {
-        let recorded = RecordedCalls::of(notes, &Trace::default());
-        Self::plays(
-            Playing::new(recorded, PlaybackOptions::usual(), Vec::new()),
-            Ticks::default(),
-        )
-    }
-
-    /// What the code does otherwise with its own tools. `answers`: how many answers of a model the recording has.
-    #[must_use]
-    pub fn divergences(&self, answers: usize) -> Vec<Divergence> {
-        self.told(answers, &|_| answers, &|_| true)
-    }
-
-    /// The same. `made`: how many model calls were made before a tick; `goes_on`: whether the code went on after a recorded
-    /// call; of others is told that their answer is not asked for.
-    pub(crate) fn told(
-        &self,
-        answers: usize,
-        made: &dyn Fn(u64) -> usize,
-        goes_on: &dyn Fn(&RecordedOwn) -> bool,
-    ) -> Vec<Divergence> {
-        let told = |name: &str, call: usize, message: String, values: [Option<Value>; 2]| {
-            let path = format!("tools[{name}]");
-            let [recorded, played] = values;
-            Divergence::new(DivergenceKind::ToolCall, (call, answers), path, message)
-                .with_values(recorded, played)
-        };
-        let found = self.with_playing(|playing| {
-            let unknown = playing.unknown.iter().map(|one| {
-                let values = [one.nearest.clone(), Some(one.args.clone())];
-                told(&one.name, made(one.tick), one.words.clone(), values)
-            });
-            let unmade = playing.unmade().filter(|one| goes_on(one)).map(|one| {
-                let name = &one.own.name;
-                let words =
-                    format!("the code does not make the recorded call of the tool `{name}`");
-                told(name, answers, words, [Some(one.own.args.clone()), None])
-            });
-            unknown.chain(unmade).collect()
-        });
-        found.unwrap_or_default()
     }
 }
 

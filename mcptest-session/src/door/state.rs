@@ -8,11 +8,12 @@ use serde_json::Value;
 
 use super::MAX_CALLS;
 use super::answering;
-use super::entry::{Ending, OwnCall, Raised};
+use super::entry::{Ending, OwnCall};
 #[cfg(feature = "play")]
 use super::play::Playing;
 use super::request::{CallRequest, DoneRequest};
 use super::ticks::Ticks;
+use super::verdict::{Refusal, Verdict};
 #[cfg(feature = "record")]
 use crate::mcp::Watch;
 
@@ -39,37 +40,6 @@ struct Kept {
     ended: bool,
     #[cfg(feature = "play")]
     playing: Option<Box<Playing>>,
-}
-
-/// What a call is to do.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Verdict {
-    /// It runs, under this number, and says how it ended.
-    Run(usize),
-    /// It does not run: this is its value.
-    Result {
-        /// The value.
-        value: Value,
-        /// Only what the model was told of the value is known.
-        told: bool,
-        /// Its JSON as the code wrote it, where that is more than the value.
-        text: Option<String>,
-    },
-    /// It does not run: this is what it raises.
-    Error(Raised),
-}
-
-/// Why a request is not taken. Nothing changes then.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
-    /// It is none.
-    Bad(String),
-    /// No run has this number, or the run has ended.
-    Run,
-    /// The session has ended.
-    Ended,
-    /// There are too many calls.
-    TooMany,
 }
 
 impl Door {

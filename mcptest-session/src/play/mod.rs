@@ -9,7 +9,8 @@
 //! - `texts`, `frames`: when two values are the same;
 //! - `closing`: what the program says to the user, beside what it said;
 //! - `held`: what a request has of the one before it; `pads`: a changed text past, after the one before it;
-//! - `own_tools`: tools of the agent's own code; `own_inside`: what is inside of those that are given back;
+//! - `own_tools`: tools of the agent's own code; `during`, `own_inside`: what is inside of those that are
+//!   given back;
 //! - `session`: one run of the agent's code against a recording;
 //! - `servers`: MCP servers, played; `call_index`: calls by what they ask; `server_player`: one of them, to whoever asks it;
 //! - `keys`: placeholders for keys of providers;
@@ -23,6 +24,7 @@ pub(crate) mod call_index;
 mod closing;
 mod compare;
 mod conversation;
+mod during;
 mod examples;
 mod frames;
 mod held;

@@ -3,54 +3,17 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde_json::Value;
-
 use super::conversation::Role;
 use super::player::Player;
 use super::recording::Recording;
 use super::state::State;
 use crate::door::OwnCall;
 use crate::exchange::{Asked, Item, Part, ToolResult};
-use crate::json::list;
 use crate::protocol;
 use crate::record::{Observed, Outcome, Pool};
 
 /// How far apart things stand that are put into a run.
 const STEP: u64 = 64;
-
-/// What went by while runs of own tools were open.
-#[derive(Debug, Clone, Default)]
-pub(super) struct During {
-    /// Calls at MCP servers, by the server and the place: the runs that were open when each was made.
-    pub(super) server_calls: HashMap<(String, usize), Vec<usize>>,
-    /// Other requests.
-    pub(super) others: HashMap<usize, Vec<usize>>,
-}
-
-/// The runs that were open when something was asked for.
-pub(super) fn during(written: &Value) -> Vec<usize> {
-    let runs = list(written, "during").iter();
-    runs.filter_map(|run| usize::try_from(run.as_u64()?).ok())
-        .collect()
-}
-
-impl During {
-    /// What the field `session` says of servers and of other requests.
-    pub(super) fn of(field: &Value) -> Self {
-        let mut all = Self::default();
-        for server in list(field, "mcp") {
-            let name = server["server"].as_str().unwrap_or_default();
-            for (place, call) in list(server, "calls").iter().enumerate() {
-                all.server_calls
-                    .insert((name.to_owned(), place), during(call));
-            }
-        }
-        for (place, other) in list(field, "others").iter().enumerate() {
-            all.others.insert(place, during(other));
-        }
-        all
-    }
-}
 
 /// Whether something was asked for inside of calls that were given back.
 fn is_inside(open: &[usize], gone: &HashSet<usize>) -> bool {

@@ -9,13 +9,13 @@ use serde_json::{Map, Value};
 
 use super::closing::Closing;
 use super::conversation::{Answer, CallPlace, Conversation, Role};
+use super::during::{During, during};
 use super::examples::began;
 use super::joined;
 use super::kept::{Other, RecordedCall, calls, others, parts, said, shape, taken, tokens};
 use super::moves::{self, Shape};
 use super::offered::{OfferedTool, ToolName, ToolNames, offered, tool_names};
 use super::openings::Openings;
-use super::own_inside::{During, during};
 use super::servers::{self, RecordedServer};
 use crate::door::RecordedCalls;
 use crate::exchange::{Part, Said};

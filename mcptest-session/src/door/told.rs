@@ -1,0 +1,58 @@
+//! What is told of own tools that are played.
+
+use mcptest_trace::eval::{Divergence, DivergenceKind, PlaybackOptions};
+use mcptest_trace::trace::Trace;
+use serde_json::Value;
+
+use super::play::Playing;
+use super::recorded::{RecordedCalls, RecordedOwn};
+use super::state::Door;
+use super::ticks::Ticks;
+
+impl Door {
+    /// A door behind which no tool runs: what a cassette has of own tools is given back.
+    #[must_use]
+    pub fn of_notes(notes: &[Value]) -> Self {
+        let recorded = RecordedCalls::of(notes, &Trace::default());
+        Self::plays(
+            Playing::new(recorded, PlaybackOptions::usual(), Vec::new()),
+            Ticks::default(),
+        )
+    }
+
+    /// What the code does otherwise with its own tools. `answers`: how many answers of a model the recording has.
+    #[must_use]
+    pub fn divergences(&self, answers: usize) -> Vec<Divergence> {
+        self.told(answers, &|_| answers, &|_| true)
+    }
+
+    /// The same. `made`: how many model calls were made before a tick; `goes_on`: whether the code went on after a recorded
+    /// call; of others is told that their answer is not asked for.
+    pub(crate) fn told(
+        &self,
+        answers: usize,
+        made: &dyn Fn(u64) -> usize,
+        goes_on: &dyn Fn(&RecordedOwn) -> bool,
+    ) -> Vec<Divergence> {
+        let told = |name: &str, call: usize, message: String, values: [Option<Value>; 2]| {
+            let path = format!("tools[{name}]");
+            let [recorded, played] = values;
+            Divergence::new(DivergenceKind::ToolCall, (call, answers), path, message)
+                .with_values(recorded, played)
+        };
+        let found = self.with_playing(|playing| {
+            let unknown = playing.unknown.iter().map(|one| {
+                let values = [one.nearest.clone(), Some(one.args.clone())];
+                told(&one.name, made(one.tick), one.words.clone(), values)
+            });
+            let unmade = playing.unmade().filter(|one| goes_on(one)).map(|one| {
+                let name = &one.own.name;
+                let words =
+                    format!("the code does not make the recorded call of the tool `{name}`");
+                told(name, answers, words, [Some(one.own.args.clone()), None])
+            });
+            unknown.chain(unmade).collect()
+        });
+        found.unwrap_or_default()
+    }
+}

@@ -1,0 +1,36 @@
+//! What becomes of a call at the door.
+
+use serde_json::Value;
+
+use super::entry::Raised;
+
+/// What a call is to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// It runs, under this number, and says how it ended.
+    Run(usize),
+    /// It does not run: this is its value.
+    Result {
+        /// The value.
+        value: Value,
+        /// Only what the model was told of the value is known.
+        told: bool,
+        /// Its JSON as the code wrote it, where that is more than the value.
+        text: Option<String>,
+    },
+    /// It does not run: this is what it raises.
+    Error(Raised),
+}
+
+/// Why a request is not taken. Nothing changes then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is none.
+    Bad(String),
+    /// No run has this number, or the run has ended.
+    Run,
+    /// The session has ended.
+    Ended,
+    /// There are too many calls.
+    TooMany,
+}
