@@ -42,11 +42,12 @@ mod tests {
     use serde_json::Value;
 
     /// Keys that speak of tools and name none, whose gate asks for their tools itself, or that bound what is no target.
-    const OTHERS: [&str; 15] = [
+    const OTHERS: [&str; 16] = [
         "flow.entries.unless",
         "flow.entries",
         "golden_path.penalize_backtracking",
         "golden_path.penalize_repeated_tools",
+        "playback.run",
         "recovery.max_detection_ms",
         "recovery.max_recovery_ms",
         "reliability.max_score",

@@ -119,6 +119,11 @@ fn agent() {
 }
 
 fn suite() -> String {
+    suite_with("", "  playback: {}\n")
+}
+
+/// The suite with more above its agent, and below.
+fn suite_with(above: &str, below: &str) -> String {
     let agent = std::env::current_exe().unwrap();
     let program = json!([
         agent.display().to_string(),
@@ -128,8 +133,8 @@ fn suite() -> String {
         "--nocapture"
     ]);
     format!(
-        "agents:\n- name: Refund agent\n  model: gpt-5\n  prompt: Refund 7 and 8.\n  runs: 2\n  command: {program}\n  \
-         trajectory: {{ mode: superset, calls: [{{ name: refund }}, {{ name: refund }}] }}\n  playback: {{}}\n"
+        "{above}agents:\n- name: Refund agent\n  model: gpt-5\n  prompt: Refund 7 and 8.\n  runs: 2\n  command: {program}\n  \
+         trajectory: {{ mode: superset, calls: [{{ name: refund }}, {{ name: refund }}] }}\n{below}"
     )
 }
 
@@ -205,6 +210,113 @@ fn a_tool_runs_once_for_each_recorded_run_and_never_while_it_is_played() {
         let failed = results.map(|result| result["is_error"].as_bool().unwrap());
         assert_eq!(failed.collect::<Vec<_>>(), [false, true]);
     }
+}
+
+/// Records an agent with this suite, all runs anew.
+fn records(folder: &Folder, effects: &Folder, suite: String) -> Finished {
+    folder.write("suites/refunds.yml", suite);
+    let model = Provider::start(script()).unwrap();
+    let mut record = mcptest(folder, effects, "", &["record", "--all"]);
+    record.env("OPENAI_BASE_URL", format!("{}/v1", model.url()));
+    run(&mut record)
+}
+
+/// The recorded runs.
+fn cassettes(folder: &Folder) -> Vec<Value> {
+    let files = walk(&folder.path().join("suites/cassettes")).into_iter();
+    let read = files.map(|file| serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap());
+    read.collect()
+}
+
+#[test]
+fn what_the_suite_answers_runs_neither_while_recording_nor_while_playing() {
+    let (effects, folder) = (Folder::new(), Folder::new());
+    let answers =
+        |entries: &str| suite_with("", &format!("  answers: [{entries}]\n  playback: {{}}\n"));
+    let closed =
+        "{ tool: refund, when: { order: 8 }, error: { type: Closed, text: order 8 is closed } }";
+    let paid = "{ tool: refund, result: { paid: 7 } }";
+    let both = answers(&format!("{closed}, {paid}"));
+    records(&folder, &effects, both.clone()).exits(0);
+    assert_eq!(count(&effects), 0);
+    for cassette in cassettes(&folder) {
+        let trace = &cassette["trace"];
+        for (call, failed) in [(0, false), (1, true)] {
+            assert_eq!(trace["tool_calls"][call]["own"]["by"], "suite");
+            assert_eq!(trace["tool_results"][call]["is_error"], failed);
+        }
+        assert_eq!(cassette["session"]["answers"]["used"], json!([1, 1]));
+    }
+    let judged = |suite: String, told: &str| {
+        folder.write("suites/refunds.yml", suite);
+        let red = run(&mut mcptest(&folder, &effects, "", &["test"])).exits(101);
+        assert!(red.stdout.contains(told), "{told}\n{red}");
+    };
+    // Other answers are answers that the runs were not recorded with.
+    let stale = "stale: recorded with other answers";
+    judged(
+        answers(&format!(
+            "{closed}, {{ tool: refund, result: {{ paid: 70 }} }}"
+        )),
+        stale,
+    );
+    judged(suite_with("", "  playback: {}\n"), stale);
+    folder.write("suites/refunds.yml", both);
+    run(&mut mcptest(&folder, &effects, "", &["test"])).exits(0);
+    // An answer that no run used is told.
+    let unused = answers(&format!("{closed}, {paid}, {{ tool: charge, result: 1 }}"));
+    let red = records(&folder, &effects, unused).exits(1);
+    for told in [
+        "no recorded run used this answer of `charge`: result 1",
+        "no run calls `charge` as a tool of the agent's own",
+    ] {
+        assert!(red.stdout.contains(told), "{told}\n{red}");
+    }
+    // A call that no entry fits fails, and the tool does not run.
+    records(&folder, &effects, answers(closed));
+    let [first, ..] = &cassettes(&folder)[..] else {
+        panic!("no recording");
+    };
+    let told = first["trace"]["tool_results"][0].to_string();
+    assert!(
+        told.contains("has no entry for this call of `refund`"),
+        "{told}"
+    );
+    assert_eq!(count(&effects), 0);
+    // Here the tool runs: once for each call of two runs.
+    let runs = answers(&format!("{closed}, {{ tool: refund, run: true }}"));
+    records(&folder, &effects, runs).exits(0);
+    assert_eq!(count(&effects), 2);
+}
+
+#[test]
+fn a_fault_strikes_an_own_tool_and_recovery_judges_it() {
+    let (effects, folder) = (Folder::new(), Folder::new());
+    let with = |target: &str| {
+        let faults = format!("faults: [{{ name: hung, target: {target}, kind: hang }}]\n");
+        suite_with(
+            &faults,
+            "  inject: [hung]\n  recovery: {}\n  playback: {}\n",
+        )
+    };
+    records(&folder, &effects, with("{ tool: refund }")).exits(0);
+    assert_eq!(count(&effects), 0);
+    for cassette in cassettes(&folder) {
+        for result in cassette["trace"]["tool_results"].as_array().unwrap() {
+            assert_eq!(
+                result["synthesized"],
+                json!({ "fault": "hung", "kind": "hang" })
+            );
+            assert_eq!(result["is_error"], true);
+        }
+    }
+    run(&mut mcptest(&folder, &effects, "", &["test"])).exits(0);
+    // A fault of a server never means a tool of the agent's own.
+    let red = records(&folder, &effects, with("{ tool: refund, server: desk }")).exits(1);
+    let told =
+        "a fault is for the MCP server `desk`, and the suite declares no server of this agent";
+    assert!(red.stdout.contains(told), "{red}");
+    assert_eq!(count(&effects), 0);
 }
 
 /// The recordings below a folder.

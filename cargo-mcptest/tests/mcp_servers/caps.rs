@@ -42,13 +42,19 @@ fn faults_are_put_in_at_the_servers() {
     assert!(results[1].get("synthesized").is_none());
     // The same plan is what the run is judged by.
     super::run(&mut mcptest(&folder, None, &["test"])).exits(0);
-    // Without a server there is nowhere to put them in.
+    // Without a server there is nowhere to put a fault of a server in.
+    let with = with.replace(
+        "target: { tool: find_order }",
+        "target: { tool: find_order, server: desk }",
+    );
     let (_, rest) = with.split_once("faults:").unwrap();
     let without = format!("faults:{}", rest.replace("  servers: [desk, far]\n", ""));
     let folder = Folder::new().with("suites/desk.yml", without);
     let said = record(&folder, &model(1)).exits(1);
     assert!(
-        said.stdout.contains("faults are injected at MCP servers"),
+        said.stdout.contains(
+            "a fault is for the MCP server `desk`, and the suite declares no server of this agent"
+        ),
         "{said}"
     );
 }

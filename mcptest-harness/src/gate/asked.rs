@@ -12,6 +12,7 @@ use super::block::Block;
 use super::each_run::RunByRun;
 use super::energy::{self, Energy};
 use super::known_tools::{UnknownTools, errors_unknown};
+use super::own_side::{attempts, judges_arguments, may_act_in_text, other_arguments};
 use super::recovery::Recovery;
 use super::reliability::Reliability;
 use super::sub_agent::SubAgent;
@@ -83,6 +84,12 @@ impl ReadGate {
         }
         if self.asks_of_calls(input.gates) {
             judgement.notes.extend(calls_in_text(input.runs));
+            judgement.notes.extend(may_act_in_text(input.runs));
+            judgement.notes.extend(attempts(input.runs));
+        }
+        let mut kinds = self.with_counted(input.gates).map(|gate| gate.kind);
+        if kinds.any(judges_arguments) {
+            judgement.notes.extend(other_arguments(input.runs));
         }
         if !unknown.is_empty() {
             judgement.run_verdicts.fill(RunVerdict::Fails);

@@ -6,6 +6,7 @@
 //! `expect:`, caps and faults, is judged by the same trait as its gates.
 
 mod all_runs;
+mod answers;
 mod asked;
 mod block;
 mod calls;
@@ -23,6 +24,7 @@ mod key;
 mod known_tools;
 mod limit;
 mod narrative;
+mod own_side;
 mod playback;
 mod played;
 mod reading;
@@ -53,6 +55,7 @@ use mcptest_suite::Span;
 use mcptest_suite::model::Agent;
 use serde_json::Value;
 
+pub(crate) use answers::Answers;
 pub(crate) use asked::{AgentGates, GateReading, ReadGate};
 pub use asked::{parse_suite, read_suite};
 pub(crate) use caps::WithinCaps;
@@ -60,6 +63,7 @@ pub(crate) use expect::Expect;
 pub(crate) use expectation::{Cause, Threshold, ThresholdBound, short_number};
 pub(crate) use inject::Inject;
 pub use key::{OptionInfo, Role};
+pub(crate) use own_side::{attempts, may_act_in_text, other_arguments};
 pub(crate) use playback::{Player, Unplayable};
 pub use played::{DivergenceFacts, PlayedCall, PlayedFacts};
 pub use run_verdict::RunVerdict;

@@ -6,6 +6,7 @@ use mcptest_suite::{Diagnostic, Span, Spanned, cassette_slug};
 use super::{AgentGates, Criterion, Input, Judgement, named, places, scope};
 use crate::eval::FaultPlan;
 use crate::eval::{HitEvidence, judge_recovery};
+use crate::record::answers_fingerprint;
 use crate::render::{Diff, Evidence, Finding};
 use crate::trace::Run;
 
@@ -39,6 +40,7 @@ impl Stale<'_> {
         findings.extend(other_agent(agent, runs));
         findings.extend(turns(agent, runs, command));
         findings.extend(faults(&self.gates.fault_plan(), agent, runs, command));
+        findings.extend(answers(agent, runs, command));
         findings
     }
 
@@ -165,6 +167,20 @@ fn faults(plan: &FaultPlan, agent: &Agent, runs: &[Run], command: &str) -> Optio
     let run = &runs[*differing.first()?].origin;
     let shown = Evidence::Text(format!("{run}: {first}"));
     Some(finding("other faults", span, (runs, &differing), command).show(shown))
+}
+
+/// Runs whose own tools were answered otherwise than the suite says now. Only a session answers them.
+fn answers(agent: &Agent, runs: &[Run], command: &str) -> Option<Finding> {
+    let declared = answers_fingerprint(agent);
+    let recorded = |run: &Run| {
+        let given = run.own_tools.answers.as_ref();
+        given.map(|given| given.fingerprint.clone())
+    };
+    let differing = places(runs, |run| run.by_session && recorded(run) != declared);
+    differing.first()?;
+    let first = agent.answers.first();
+    let span = first.map_or(agent.name.span, |entry| entry.span);
+    Some(finding("other answers", span, (runs, &differing), command))
 }
 
 /// The first mark of a run that the faults of today do not leave, in words.

@@ -31,7 +31,7 @@ pub(crate) fn calls_in_text(runs: &[Run]) -> Option<String> {
     ))
 }
 
-fn named(some: &[usize], runs: &[Run]) -> String {
+pub(super) fn named(some: &[usize], runs: &[Run]) -> String {
     match some {
         all if all.len() == runs.len() && runs.len() > 1 => "any run".to_owned(),
         [one] => format!("run {}", one + 1),

@@ -16,8 +16,8 @@ use super::regression;
 use super::remarks::{equal_but_for_time, recorded_as_failed};
 use super::verdicts::panic_text;
 use crate::gate::{
-    Criterion, Declared, Expect, Inject, Input, Judgement, Player, Scores, WithinCaps,
-    calls_in_text,
+    Answers, Criterion, Declared, Expect, Inject, Input, Judgement, Player, Scores, WithinCaps,
+    attempts, calls_in_text, other_arguments,
 };
 use crate::render::{Evidence, Failure, rerun_line};
 use crate::result::{self, CaseResult, CaseStatus, FailureFacts, folder};
@@ -225,9 +225,10 @@ fn judge_agent(suite: &LoadedSuite, subject: Subject, context: &Context) -> Case
         span,
         expect: &gates.expect[..],
     };
-    let own: [(&dyn Criterion, Declared<'_>); 3] = [
+    let own: [(&dyn Criterion, Declared<'_>); 4] = [
         (&WithinCaps, asked("caps", agent.name.span)),
         (&Inject, asked("inject", injected)),
+        (&Answers, asked("answers", agent.name.span)),
         (&Expect, asked("expect", agent.name.span)),
     ];
     let (mut findings, mut undecided) = (Vec::new(), None);
@@ -246,6 +247,11 @@ fn judge_agent(suite: &LoadedSuite, subject: Subject, context: &Context) -> Case
     whole.notes.extend(recorded_as_failed(input.runs));
     whole.notes.extend(equal_but_for_time(input.runs));
     whole.notes.extend(calls_in_text(input.runs));
+    // An `expect:` can ask for arguments, and for how many calls there are.
+    if !gates.expect.is_empty() {
+        whole.notes.extend(attempts(input.runs));
+        whole.notes.extend(other_arguments(input.runs));
+    }
     let came = if findings.is_empty() {
         match undecided.or_else(|| undemanding(agent, context)) {
             _ if counted => Came::Elsewhere("`expect` judged by `reliability`".to_owned()),

@@ -10,16 +10,17 @@ use mcptest_session::mcp::{McpPlace, McpServer};
 use mcptest_session::record::Spending;
 use mcptest_session::session::{FinishedRun, Session, SessionError, SessionOptions};
 use mcptest_suite::model::{Agent, AgentCommand, Suite, Transport};
+use mcptest_trace::eval::OwnAnswers;
 use mcptest_trace::record::store::Lock;
 use mcptest_trace::record::{Recorder, say};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::budget::Budget;
 use super::declared::{declared, reserve};
 use super::environment::inherited;
 use super::spending::SuiteSpending;
 use super::unasked::{by_program, unreached};
-use super::{Live, LiveError, Plays, Progress, RunRequest, Spent};
+use super::{Live, LiveError, Plays, Progress, RunRequest, Spent, answers_fingerprint};
 
 /// How long a program may take that sets everything back.
 const BEFORE: Duration = Duration::from_mins(5);
@@ -116,12 +117,19 @@ impl Live for Commands {
 /// What must hold before anything is spent: servers that can be reached, faults that can be put in somewhere, prices.
 pub(super) fn ready(suite: &Suite, agent: &Agent, model: usize) -> Result<(), LiveError> {
     let servers = servers(suite, agent)?;
-    if let (Some(fault), []) = (agent.inject.first(), servers.as_slice()) {
-        let problem =
-            "faults are injected at MCP servers, and the suite declares no server of this agent";
-        return Err(LiveError::new(problem).at(fault.span).help(
+    // A fault without a server also means a tool of the agent's own.
+    let mut of_servers = agent.inject.iter().filter_map(|fault| {
+        let server = suite.faults.get(fault.value)?.value.server.as_ref()?;
+        Some((fault.span, server))
+    });
+    if let (Some((span, server)), []) = (of_servers.next(), servers.as_slice()) {
+        let problem = format!(
+            "a fault is for the MCP server `{server}`, and the suite declares no server of this agent"
+        );
+        return Err(LiveError::new(problem).at(span).help(
             "declare the agent's servers, `servers: { desk: { command: [program, argument] } }`, name them in \
-             the agent's `servers:`, and let its client take their addresses from MCPTEST_MCP_CONFIG; or leave `inject:` out",
+             the agent's `servers:`, and let its client take their addresses from MCPTEST_MCP_CONFIG; if the fault is \
+             for a tool of the agent's own code, leave out `server:` of its target",
         ));
     }
     Budget::of(suite, &agent.models[model]).map(drop)
@@ -240,6 +248,8 @@ pub(super) fn options(
     options.turns.clone_from(&request.user_turns);
     options.servers.clone_from(&request.servers);
     options.mcp_servers = servers(suite, agent)?;
+    let answers = agent.answers.iter().map(|entry| entry.value.clone());
+    options.answers = OwnAnswers::new(answers.collect());
     // A loop of one's own has a cap of its own; the suite's holds where it says one.
     options.limits.model_calls = agent.caps.max_turns.as_ref().map(|most| most.value);
     options.limits.tool_calls = request.max_tool_calls;
@@ -302,7 +312,12 @@ pub(super) fn told(
             .zip(taken("completion"))
             .and_then(|(prompt, completion)| budget.cost(prompt, completion)),
     });
-    Ok(run.cassette)
+    let mut cassette = run.cassette;
+    if let Some(declared) = answers_fingerprint(agent) {
+        cassette["session"]["answers"] =
+            json!({ "fingerprint": declared, "used": run.answers.used() });
+    }
+    Ok(cassette)
 }
 
 /// What is said of a program that failed, and the last that it said itself.

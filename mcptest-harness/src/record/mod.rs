@@ -48,4 +48,6 @@ pub(crate) use progress::{Progress, Spent};
 #[cfg(feature = "session")]
 pub(crate) use request::Plays;
 pub use request::RunRequest;
-pub(crate) use request::{Live, LiveError, PlayRequest, PlayedRun, request_fingerprint};
+pub(crate) use request::{
+    Live, LiveError, PlayRequest, PlayedRun, answers_fingerprint, request_fingerprint,
+};

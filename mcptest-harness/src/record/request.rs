@@ -85,6 +85,12 @@ pub(crate) fn request_fingerprint(suite: &Suite, agent: &Agent, model: usize) ->
     fingerprint(&canonical_request(suite, agent, model))
 }
 
+/// What tells the `answers:` of an agent from others; nothing where it has none.
+pub(crate) fn answers_fingerprint(agent: &Agent) -> Option<String> {
+    let entries: Vec<_> = agent.answers.iter().map(|entry| &entry.value).collect();
+    (!entries.is_empty()).then(|| fingerprint(&canonical_json(&json!(entries))))
+}
+
 /// What is asked of an agent as canonical JSON: the same bytes in every version that knows this form.
 fn canonical_request(suite: &Suite, agent: &Agent, model: usize) -> String {
     let request = RunRequest::new(agent, &agent.models[model].value, 0);
@@ -123,6 +129,7 @@ fn canonical_request(suite: &Suite, agent: &Agent, model: usize) -> String {
             "failures": fault.kind.failures(),
         })
     });
+    let answers: Vec<_> = agent.answers.iter().map(|entry| &entry.value).collect();
     let command = agent.command.as_ref();
     let command = command.map(|own| {
         let mut form = json!({
@@ -167,6 +174,9 @@ fn canonical_request(suite: &Suite, agent: &Agent, model: usize) -> String {
     });
     if let Some(command) = command {
         form["command"] = command;
+    }
+    if !answers.is_empty() {
+        form["answers"] = json!(answers);
     }
     canonical_json(&form)
 }
@@ -346,6 +356,10 @@ agents:
             ("delay_ms: 40", "delay_ms: 50"),
             ("--quiet", "--loud"),
             ("max_turns: 6", "max_turns: 7"),
+            (
+                "  inject:",
+                "  answers: [{ tool: refund, result: 1 }]\n  inject:",
+            ),
         ] {
             assert_ne!(canonical(&SUITE.replace(from, to)), asked, "{to}");
         }

@@ -15,6 +15,7 @@ pub(crate) mod measure;
 pub(crate) mod metrics;
 mod months;
 mod narrative;
+mod own_args;
 mod playback;
 mod recovery;
 mod reliability;
@@ -47,6 +48,7 @@ pub use narrative::{
     Reported, UnclaimedCall, Unclear, has_english, narrative_divergence, narrative_divergence_with,
     narrative_rules, reported,
 };
+pub use own_args::changed_by_code;
 pub use playback::{Divergence, DivergenceKind, IgnoredPath, PlaybackOptions, PlaybackReport};
 #[allow(deprecated, reason = "the old name of `judge_recovery`")]
 pub use recovery::replay_recovery;

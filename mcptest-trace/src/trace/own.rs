@@ -67,6 +67,8 @@ pub struct Attempt {
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct OwnTools {
+    /// Whether a session recorded the run; else nothing is known of own tools.
+    pub is_known: bool,
     /// Each call that the code made, in order; a further attempt is a call of its own.
     pub calls: Vec<OwnToolCall>,
     /// The `answers:` that the run was recorded with; nothing where the suite had none.
@@ -116,6 +118,7 @@ impl OwnTools {
             })
         });
         Self {
+            is_known: true,
             calls: calls.collect(),
             answers,
         }

@@ -9,6 +9,7 @@ use super::blank::{no_secret_in_the_suite, redacted, redactor};
 use super::taken_out::TakenOut;
 use super::{LiveRecording, ToRecord, dated, failure, own_code, runs};
 use crate::eval::Decisions;
+use crate::gate::may_act_in_text;
 use mcptest_trace::record::redact::suspects;
 use mcptest_trace::record::store::{Store, StoreError, render};
 use mcptest_trace::record::{Recorder, say};
@@ -129,7 +130,10 @@ impl RecordingSession<'_> {
         let dated = last
             .zip(playback)
             .and_then(|(run, options)| dated::told(agent, run, options));
-        for told in [taken.told(agent), dated].into_iter().flatten() {
+        let read = last.and_then(|run| self.read_back(run).ok());
+        let silent = read.and_then(|run| may_act_in_text(&[run]));
+        let silent = silent.map(|told| format!("note: `{agent}`: {told}"));
+        for told in [taken.told(agent), dated, silent].into_iter().flatten() {
             say(&told);
         }
     }
@@ -157,6 +161,15 @@ impl RecordingSession<'_> {
         let failed = |error| failure(agent, error);
         if let Some(why) = self.recording.refused.get() {
             return Err(failed(LiveError::new(format!("not recorded: {why}"))));
+        }
+        if let (Some(first), None) = (agent.answers.first(), self.recording.driver(agent).plays()) {
+            let problem = "`answers:` are for tools of the agent's own code, and no code of this agent is run here";
+            let error = LiveError::new(problem).help(
+                "add `command: [program, argument]` to the agent, or give its function to the harness: \
+                 `mcptest::harness!().agent(run)`; or remove `answers:`",
+            );
+            let at = Some(first.span);
+            return Err(failed(LiveError { at, ..error }));
         }
         own_code::keep(self.recording, agent, self.recorded_run().as_ref()).map_err(failed)?;
         let taken_out = || redactor(subject.suite, agent, subject.redact, None);

@@ -68,3 +68,58 @@ fn cases_that_judge_calls_say_that_calls_may_stand_in_texts() {
     // An agent that had tools and rightly used none.
     assert!(saying("no call is recorded", gates, &[idle]).is_empty());
 }
+
+#[test]
+fn cases_say_what_the_code_made_of_a_call_of_its_own_tool() {
+    let run = |own: &Value| {
+        let mut trace = calls(&["find"]);
+        trace["tool_calls"][0]["args"] = json!({ "order": "7" });
+        trace["tool_calls"][0]["own"] = own.clone();
+        json!({ "trace": trace })
+    };
+    let other = run(&json!({ "args": { "order": 70 } }));
+    let plain = run(&json!({ "args": { "order": 7 } }));
+    let words = "the code called a tool with something else than the model asked, in run 2: in `tool_calls[0]` of run 2, `order` of \
+                 `find` is 70, and the model asked for \"7\"; the model's arguments are judged";
+    assert_eq!(
+        saying(words, GATES, &[plain.clone(), other]),
+        ["agent", "agent::flow", "agent::narrative"]
+    );
+    // A coerced argument is the one that the model asked for.
+    assert!(saying("the code called", GATES, std::slice::from_ref(&plain)).is_empty());
+    let tried = run(
+        &json!({ "attempts": [{ "error": { "type": "Busy", "text": "busy" } }, { "result": 1 }] }),
+    );
+    let words = "the code made 2 attempts at a call in run 1; each of these calls counts as one, with the result of its last attempt";
+    assert_eq!(
+        saying(words, GATES, &[tried, plain.clone()]),
+        ["agent", "agent::calls", "agent::flow", "agent::narrative"]
+    );
+    assert!(saying("attempts", GATES, &[plain]).is_empty());
+}
+
+#[test]
+fn only_a_session_without_a_call_and_without_tools_may_be_of_an_agent_that_acts_in_text() {
+    let run = |session: &Value, tools: &[&str]| json!({ "session": session, "tools": tools, "trace": calls(&[]) });
+    let gates = "  expect: [{ target: final_response, matcher: { contains: all } }]
+  narrative: {}
+  calls: { max: 9 }
+";
+    let words = "no call is recorded in run 1: the model was offered no tools, and no tool told the session of a call. The agent may act in \
+                 text; docs/own-tools.md says what to do";
+    let session = json!({ "version": "1.2" });
+    let offered = run(&session, &["find(order)"]);
+    assert_eq!(
+        saying(words, gates, &[run(&session, &[]), offered.clone()]),
+        ["agent::calls", "agent::narrative"]
+    );
+    // Nobody else: who had tools, whose tools told the session of themselves, who was recorded otherwise.
+    let noted = run(
+        &json!({ "version": "1.2", "tools": [{ "name": "find", "args": {} }] }),
+        &[],
+    );
+    let called = json!({ "session": session, "trace": calls(&["find"]) });
+    for other in [offered, noted, called, run(&Value::Null, &[])] {
+        assert!(saying("may act in", gates, &[other]).is_empty());
+    }
+}
