@@ -51,6 +51,8 @@ fn agent() {
         .elapsed()
         .unwrap()
         .subsec_nanos();
+    // A number of as many digits in every run, as an identifier has.
+    let now = 100_000_000 + now % 900_000_000;
     let system = if changes {
         format!("{system} It is 10:15:{:02}.{now:09}.", now % 60)
     } else {
