@@ -42,6 +42,17 @@ class _Connection(http.client.HTTPConnection):
     def __init__(self, process: int, port: int) -> None:
         super().__init__("127.0.0.1", port, timeout=PATIENCE)
         self.of = (process, port)
+        self.unsent = b""
+
+    def send(self, data: Any) -> None:
+        """Keeps the head until the body is there: two packets would wake the session twice."""
+        self.unsent += data
+
+    def getresponse(self) -> http.client.HTTPResponse:
+        """Sends what is kept, and waits for the answer."""
+        unsent, self.unsent = self.unsent, b""
+        super().send(unsent)
+        return super().getresponse()
 
     def ended(self) -> bool:
         """Whether the other side has closed it, or has sent what nobody asked for."""

@@ -59,7 +59,7 @@ fn calls(run: &Value) -> Value {
 }
 
 /// A turn in which the model calls tools.
-fn turn(calls: Value) -> Value {
+fn turn(calls: &Value) -> Value {
     json!({ "calls": calls })
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn smolagents_with_calls() {
     Agent {
         program: "smolagents_calls.py",
         keys: "",
-        script: json!([turn(json!([["refund", { "order": 7 }]])), turn(json!([["final_answer", { "answer": "Done." }]]))]),
+        script: json!([turn(&json!([["refund", { "order": 7 }]])), turn(&json!([["final_answer", { "answer": "Done." }]]))]),
         effects: &["refund 7"],
         calls: json!([["refund", { "order": 7 }, false], ["final_answer", { "answer": "Done." }, null]]),
         red: ["refund", "refund"],
@@ -100,8 +100,8 @@ pub(crate) fn langgraph() {
         program: "langgraph_desk.py",
         keys: "",
         script: json!([
-            turn(json!([["refund", { "order": "7" }], ["ship", { "order": 8 }]])),
-            turn(json!([["check", { "order": 7 }]])),
+            turn(&json!([["refund", { "order": "7" }], ["ship", { "order": 8 }]])),
+            turn(&json!([["check", { "order": 7 }]])),
             says("Done."),
         ]),
         // The node is tried again.
@@ -122,10 +122,10 @@ pub(crate) fn pydantic_ai() {
         program: "pydantic_ai_desk.py",
         keys: "",
         script: json!([
-            turn(json!([["refund", { "order": 6, "item": item }]])),
-            turn(json!([["refund", { "order": "7", "item": item }]])),
-            turn(json!([["ask", { "question": "How many?" }]])),
-            turn(json!([["stock", { "name": "pen" }]])),
+            turn(&json!([["refund", { "order": 6, "item": item }]])),
+            turn(&json!([["refund", { "order": "7", "item": item }]])),
+            turn(&json!([["ask", { "question": "How many?" }]])),
+            turn(&json!([["stock", { "name": "pen" }]])),
             says("There are 3."),
             says("Done."),
         ]),
@@ -146,8 +146,8 @@ pub(crate) fn openai_agents() {
         program: "openai_agents_desk.py",
         keys: "",
         script: json!([
-            turn(json!([["refund", { "order": 7 }], ["ship", { "order": 8 }]])),
-            turn(json!([["check", { "order": 7 }]])),
+            turn(&json!([["refund", { "order": 7 }], ["ship", { "order": 8 }]])),
+            turn(&json!([["check", { "order": 7 }]])),
             says("Done."),
         ]),
         effects: &["check 7", "refund 7", "ship 8"],
@@ -166,8 +166,8 @@ pub(crate) fn agno() {
         program: "agno_desk.py",
         keys: "",
         script: json!([
-            turn(json!([["refund", { "order": "7" }], ["ship", { "order": 8 }], ["track", { "order": 7 }]])),
-            turn(json!([["check", { "order": 7 }]])),
+            turn(&json!([["refund", { "order": "7" }], ["ship", { "order": 8 }], ["track", { "order": 7 }]])),
+            turn(&json!([["check", { "order": 7 }]])),
             says("Done."),
         ]),
         effects: &["check 7", "refund 7", "ship 8", "track 7"],
@@ -183,7 +183,7 @@ pub(crate) fn agno() {
 }
 
 pub(crate) fn dspy() {
-    let next = |tool: &str, args: Value| {
+    let next = |tool: &str, args: &Value| {
         says(&format!(
             "[[ ## next_thought ## ]]\nNext.\n\n[[ ## next_tool_name ## ]]\n{tool}\n\n[[ ## next_tool_args ## ]]\n{args}\n\n\
              [[ ## completed ## ]]"
@@ -193,9 +193,9 @@ pub(crate) fn dspy() {
         program: "dspy_react.py",
         keys: "    closing: stdout\n",
         script: json!([
-            next("refund", json!({ "order": 6 })),
-            next("refund", json!({ "order": 7 })),
-            next("finish", json!({})),
+            next("refund", &json!({ "order": 6 })),
+            next("refund", &json!({ "order": 7 })),
+            next("finish", &json!({})),
             says(
                 "[[ ## reasoning ## ]]\nPaid.\n\n[[ ## answer ## ]]\nDone.\n\n[[ ## completed ## ]]"
             ),
@@ -229,7 +229,7 @@ pub(crate) fn mini_swe_agent() {
 /// A tool that is left by control flow has not failed, and is not played: nothing runs, and the case is red.
 pub(crate) fn langgraph_with_an_interrupt() {
     let desk = Desk::new("langgraph_interrupt.py", "");
-    let script = json!([turn(json!([["refund", { "order": 7 }]])), says("Done.")]);
+    let script = json!([turn(&json!([["refund", { "order": 7 }]])), says("Done.")]);
     let said = desk.record(&script).exits(0);
     assert!(said.stdout.contains(" passed; 0 failed"), "{said}");
     let run = desk.run();

@@ -31,20 +31,23 @@ fn python() -> &'static Path {
         let environment = kept().join("pypi").join("own_tools");
         installed_once(&environment, REQUIREMENTS);
         let python = environment.join("bin/python");
-        // As the page says, but for where it comes from.
-        let line = "pip install mcptest-harness\n";
-        assert!(PAGE.contains(&format!(
-            "<!-- install: mcptest-harness -->\n```sh\n{line}```"
-        )));
-        let words = "-m pip install --quiet --no-deps --no-build-isolation --force-reinstall";
-        let mut install = Command::new(&python);
-        install
-            .args(words.split(' '))
-            .arg(workspace().join("python"));
-        let said = install.output().unwrap();
-        assert!(said.status.success(), "{said:?}");
+        install_the_library(&python);
         python
     })
+}
+
+/// Installs the library into an environment as the page says, but for where it comes from.
+pub(super) fn install_the_library(python: &Path) {
+    let line = "pip install mcptest-harness\n";
+    let mark = "<!-- install: mcptest-harness -->";
+    assert!(PAGE.contains(&format!("{mark}\n```sh\n{line}```")));
+    let words = "-m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall";
+    let mut install = Command::new(python);
+    install
+        .args(words.split(' '))
+        .arg(workspace().join("python"));
+    let said = install.output().unwrap();
+    assert!(said.status.success(), "{said:?}");
 }
 
 /// Runs a module of Python in the folder of the library.
