@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::desk::{self, KEY};
 use super::{packages, typescript};
+use crate::own_tools::install_the_library;
 use crate::support::folder::Folder;
 use crate::support::process;
 use crate::support::shown::as_shown;
@@ -143,12 +144,13 @@ pub(crate) fn the_page_on_python() {
     let python = packages::python();
     let is_installed = |name: &str| {
         let mut all = packages::REQUIREMENTS.lines();
-        all.any(|line| line.split("==").next() == Some(name))
+        name == "mcptest-harness" || all.any(|line| line.split("==").next() == Some(name))
     };
+    install_the_library(&python);
     installs(PYTHON, "install: pip", "pip install ", &is_installed);
     let programs = python.parent().unwrap();
     let folder = Folder::new();
-    let change = ["paid back", "sent back"];
+    let change = ["Pays an order", "Sends an order"];
     let program = "python3 agent.py";
     is_followed(PYTHON, "agent.py", change, program, &folder, programs);
 }
