@@ -283,6 +283,17 @@ fn what_the_suite_answers_runs_neither_while_recording_nor_while_playing() {
         "{told}"
     );
     assert_eq!(count(&effects), 0);
+    // Nobody else's recorder knows tools of the agent's own.
+    let without = answers(&format!("{closed}, {paid}"));
+    let command = without.lines().find(|line| line.starts_with("  command:"));
+    let without = without.replace(&format!("{}\n", command.unwrap()), "");
+    let without = without.replace("  playback: {}\n", "");
+    folder.write("suites/refunds.yml", without);
+    let mut test = mcptest(&folder, &effects, "", &["test"]);
+    let red = run(test.env("MCPTEST_RECORD", "all")).exits(101);
+    let told =
+        "`answers:` are for tools of the agent's own code, and no code of this agent is run here";
+    assert!(red.stdout.contains(told), "{red}");
     // Here the tool runs: once for each call of two runs.
     let runs = answers(&format!("{closed}, {{ tool: refund, run: true }}"));
     records(&folder, &effects, runs).exits(0);
