@@ -326,7 +326,8 @@ fn a_recording_is_played_to_a_function() {
         .exits(101);
     for told in [
         "model call 1 of 1: turn 1 of the user differs",
-        "the recording has no call of `pay` with these arguments; a recorded call has {\"order\":7}",
+        "before the first model call: the recording has no call of `pay` with these arguments; the nearest recorded call has \
+         {\"order\":7}: `order` is 8 and was 7",
         "the code does not make the recorded call of the tool `pay`",
         "record the runs again: MCPTEST_RECORD=all cargo test -p greeter -- --exact greet::payer",
     ] {
