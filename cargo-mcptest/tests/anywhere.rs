@@ -238,6 +238,14 @@ fn a_command_of_a_suite_is_played_though_the_suite_has_no_such_gate() {
     mcptest(&folder, Some(&provider()), &["record"]).exits(0);
     let played = mcptest(&folder, None, &["play"]).exits(0);
     assert!(played.stdout.contains("1 passed"), "{played}");
+    // Also where `reliability` counts what is played.
+    let counts = "  playback: {}\n  reliability: { outcome: playback }\n";
+    folder.write("suites/refunds.yml", with_command() + counts);
+    let played = mcptest(&folder, None, &["play"]).exits(0);
+    assert!(played.stdout.contains("1 passed"), "{played}");
+    let dies = ["play", "--", "sh", "-c", "exit 3"];
+    mcptest(&folder, None, &dies).exits(1);
+    folder.write("suites/refunds.yml", with_command());
     // `test` runs what the suite asks, and no more.
     let tested = mcptest(&folder, None, &["test", "--list"]).exits(0);
     assert!(!tested.stdout.contains("playback"), "{tested}");

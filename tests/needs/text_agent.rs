@@ -14,7 +14,7 @@ struct Example(Folder);
 impl Example {
     fn changed(from: &str, to: &str) -> Self {
         let folder = Folder::new();
-        let example = workspace().join("examples/react-agent");
+        let example = workspace().join("python/examples/react-agent");
         for (path, bytes) in collect(&example) {
             folder.write(&path, bytes);
         }

@@ -150,7 +150,11 @@ impl LoadedSuite {
             let agents = suite.agents.iter_mut().zip(gates);
             let with_command = agents.filter(|(agent, _)| agent.command.is_some());
             for (agent, gates) in with_command {
-                if gates.get(GateKind::Playback).is_none() {
+                let mut own = agent.gates.iter_mut();
+                if let Some(own) = own.find(|gate| gate.kind == GateKind::Playback) {
+                    // A case that `reliability` judges would not play.
+                    own.counted = false;
+                } else {
                     let span = agent.name.span;
                     agent.gates.push(Gate::new(GateKind::Playback, span));
                     agent.gates.sort_by_key(|gate| gate.kind);
