@@ -1,11 +1,13 @@
 //! What a recording gives back in the place of tools.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use mcptest_trace::eval::PlaybackOptions;
 use mcptest_trace::trace::canonical_json;
 use regex::Regex;
 use serde_json::{Map, Value};
+use tokio::sync::Notify;
 
 use super::alike::{is_coerced, is_same_tool};
 use super::entry::{Ending, OwnCall, Raised};
@@ -18,6 +20,9 @@ use crate::play::texts::same;
 
 /// For so many calls that were not recorded, the nearest recorded call is looked for among all.
 const MOST_NEAREST: usize = 100;
+
+/// After so many calls that were not recorded the run ends.
+const MOST_UNRECORDED: usize = 50;
 
 /// A recording that answers calls.
 #[derive(Debug, Clone, Default)]
@@ -35,6 +40,9 @@ pub(crate) struct Playing {
     /// Those of them that did not run.
     given_back: HashSet<usize>,
     pub(super) unknown: Vec<Unrecorded>,
+    not_recorded: usize,
+    /// Told when the code calls again and again what was not recorded: the run is to be ended.
+    stop: Arc<Notify>,
 }
 
 /// A call that was not recorded, or whose value does not fit.
@@ -67,6 +75,12 @@ impl Playing {
         }
     }
 
+    /// Tells when the run is to be ended.
+    pub(crate) fn with_stop(mut self, stop: Arc<Notify>) -> Self {
+        self.stop = stop;
+        self
+    }
+
     /// Knows the folders of this run.
     pub(crate) fn runs_in(&mut self, folders: &SameFolders) {
         self.folders = folders.clone();
@@ -85,14 +99,7 @@ impl Playing {
         let place = match self.find(call) {
             Ok(place) => place,
             Err((words, nearest)) => {
-                let nearest = nearest.map(|place| self.recorded.calls[place].own.args.clone());
-                self.unknown.push(Unrecorded {
-                    name: call.name.clone(),
-                    args: call.args.clone(),
-                    nearest,
-                    words: words.clone(),
-                    tick: call.began,
-                });
+                let words = self.not_recorded(call, words, nearest);
                 if runs {
                     return None;
                 }
@@ -108,6 +115,28 @@ impl Playing {
         }
         self.given_back.insert(place);
         Some(self.give(call, place))
+    }
+
+    /// Notes a call that was not recorded. If there are too many of them, the run ends: what the call is answered.
+    fn not_recorded(&mut self, call: &OwnCall, words: String, nearest: Option<usize>) -> String {
+        self.not_recorded += 1;
+        if self.not_recorded > MOST_UNRECORDED {
+            return ended();
+        }
+        let nearest = nearest.map(|place| self.recorded.calls[place].own.args.clone());
+        let is_last = self.not_recorded == MOST_UNRECORDED;
+        let words = if is_last { ended() } else { words };
+        if is_last {
+            self.stop.notify_one();
+        }
+        self.unknown.push(Unrecorded {
+            name: call.name.clone(),
+            args: call.args.clone(),
+            nearest,
+            words: words.clone(),
+            tick: call.began,
+        });
+        words
     }
 
     fn give(&mut self, call: &mut OwnCall, place: usize) -> Verdict {
@@ -298,6 +327,10 @@ impl Playing {
             is_unmade.then_some(call)
         })
     }
+}
+
+fn ended() -> String {
+    format!("the run was ended after {MOST_UNRECORDED} calls of own tools that were not recorded")
 }
 
 /// An ending with folders of one run in the place of those of another.

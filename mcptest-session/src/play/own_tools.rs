@@ -1,27 +1,30 @@
 //! Own tools, played: what the recording has of them, and what the code does otherwise.
 
 use std::collections::HashMap;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use mcptest_trace::eval::Divergence;
 
 use super::options::PlayOptions;
 use super::player::Player;
 use super::recording::Recording;
-use crate::door::{Door, Playing, RecordedOwn, Ticks};
-use crate::folders::SameFolders;
+use super::state::State;
+use crate::door::{Door, Playing, RecordedOwn};
 
 impl Recording {
     /// The door behind which its tools are played.
-    pub(super) fn door(&self, options: &PlayOptions, folders: &SameFolders, ticks: Ticks) -> Door {
+    pub(super) fn door(&self, options: &PlayOptions, state: &State) -> Door {
         let mut recorded = self.own_tools.clone();
         for (id, places) in &self.call_ids {
             let calls = places.iter().map(|place| place.call);
             recorded.ids.insert(id.clone(), calls.collect());
         }
         let mut playing = Playing::new(recorded, options.compared.clone(), options.masks.clone());
-        playing.runs_in(folders);
-        Door::plays(playing, ticks)
+        playing.runs_in(&state.folders);
+        Door::plays(
+            playing.with_stop(Arc::clone(&state.stop)),
+            state.ticks.clone(),
+        )
     }
 }
 

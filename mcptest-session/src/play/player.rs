@@ -50,7 +50,7 @@ impl Player {
         let mut state = State::default();
         state.folders.clone_from(&recording.folders);
         state.folders.add(Folder::Current, &forms(Path::new(".")));
-        let door = recording.door(&options, &state.folders, state.ticks.clone());
+        let door = recording.door(&options, &state);
         Self(Arc::new(Inner {
             recording,
             options,

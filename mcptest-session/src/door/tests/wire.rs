@@ -241,3 +241,25 @@ fn the_folder_of_a_run_is_that_of_the_recording() {
     // The run has what the recording has.
     assert_eq!(door.written()[0]["args"], notes[0]["args"]);
 }
+
+#[test]
+fn code_that_calls_again_and_again_what_was_not_recorded_is_ended() {
+    let recorded = RecordedCalls::of(&[], &mcptest_trace::trace::Trace::default());
+    let stop = std::sync::Arc::new(tokio::sync::Notify::new());
+    let playing = crate::door::Playing::new(recorded, PlaybackOptions::usual(), Vec::new());
+    let door = Door::plays(playing.with_stop(stop.clone()), Ticks::default());
+    for order in 0..60 {
+        let answer = called(&door, "refund", &json!({ "order": order }));
+        assert!(answer["error"].is_object(), "{answer}");
+        let is_ended = order >= 49;
+        let text = answer["error"]["text"].as_str().unwrap();
+        assert_eq!(
+            text.contains("the run was ended after 50 calls"),
+            is_ended,
+            "{text}"
+        );
+    }
+    assert_eq!(told(&door).len(), 50);
+    let told = futures_util::FutureExt::now_or_never(stop.notified());
+    assert!(told.is_some());
+}
