@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import types
@@ -76,6 +77,7 @@ class Again(unittest.TestCase):
             TimeoutError("slow"),
             OSError(2, "No such file"),
             FileNotFoundError(2, "No such file"),
+            FileNotFoundError(2, "No such file", "/nope"),
             UnicodeError("half \U0001f600"),
             CardDeclined(7),
             CardDeclined(7, "stolen"),
@@ -90,6 +92,12 @@ class Again(unittest.TestCase):
                     self.assertIs(type(back), type(error))
                     self.assertEqual(getattr(back, "amount", 0), getattr(error, "amount", 0))
                 self.assertEqual((type(back).__name__, str(back)), (type(error).__name__, str(error)))
+
+    def test_what_the_system_says_has_its_number_and_its_file(self) -> None:
+        with self.assertRaises(FileNotFoundError) as raised:
+            os.stat("/nope/nowhere")
+        back = again(raised.exception)
+        self.assertEqual((back.errno, back.filename), (raised.exception.errno, "/nope/nowhere"))
 
     def test_what_it_was_made_of_is_looked_for_in_its_attributes(self) -> None:
         self.assertEqual(vars(again(Told({"a": 1}, {"b": 2}))), {"messages": ({"a": 1}, {"b": 2}), "code": 0})

@@ -10,6 +10,7 @@ import functools
 import gc
 import multiprocessing
 import os
+import pathlib
 import threading
 import unittest
 from collections.abc import AsyncIterator, Awaitable, Iterator
@@ -301,6 +302,16 @@ class Untold(unittest.TestCase):
         with recording() as door:
             pay(7, object(), 3, [object()], Receipt(7, datetime.date(2026, 1, 2)), extra=1, other="x", half="\ud800")
         told = {"order": 7, "receipt": {"order": 7, "on": "2026-01-02"}, "other": "x"}
+        self.assertEqual(door.notes()[0]["args"], told)
+
+    def test_arguments_that_are_no_json_are_told_where_a_text_says_them(self) -> None:
+        @mcptest.tool
+        def take(where: object, many: int, rate: float, names: set[str]) -> None:
+            pass
+
+        with recording() as door:
+            take(pathlib.PurePosixPath("/srv/a"), 2**70, float("inf"), {"b", "a"})
+        told = {"where": "/srv/a", "many": str(2**70), "rate": "inf", "names": ["a", "b"]}
         self.assertEqual(door.notes()[0]["args"], told)
 
     def test_what_a_framework_injects_is_not_told_but_for_its_id(self) -> None:

@@ -1,7 +1,9 @@
 //! What tools of the agent's own told, in a cassette: the calls at the door in the field `session`, and in the calls of the
 //! trace what differs from them.
 
-use mcptest_trace::trace::json_eq;
+use mcptest_trace::eval::changed_by_code;
+use mcptest_trace::text::counted;
+use mcptest_trace::trace::{ToolCall, Trace, json_eq};
 use serde_json::{Value, json};
 
 use super::conversation::Calls;
@@ -20,6 +22,36 @@ pub(super) struct InTrace {
     pub(super) attempts: Vec<Vec<usize>>,
     /// The calls of the trace that no model asked for in a call.
     pub(super) in_text: Vec<usize>,
+}
+
+/// What whoever records should know: the code called tools with something else than the model asked, or more than once.
+pub(super) fn notes(trace: &Value) -> Vec<String> {
+    let calls = Trace::from_envelope(trace).tool_calls;
+    let mut notes = Vec::new();
+    let differs = |call: &ToolCall| changed_by_code(call).into_iter().next();
+    let mut differing = calls
+        .iter()
+        .filter_map(|call| Some((&call.name, differs(call)?.path)));
+    if let Some((tool, path)) = differing.next() {
+        let count = counted(differing.count() + 1, "call");
+        notes.push(format!(
+            "in {count} the code called its tool with something else than the model asked (`{path}` of `{tool}`); gates judge what \
+             the model asked"
+        ));
+    }
+    let tried = |call: &&ToolCall| {
+        let own = call.own.as_ref();
+        own.is_some_and(|own| own.attempts.len() > 1)
+    };
+    let mut repeated = calls.iter().filter(tried);
+    if let Some(first) = repeated.next() {
+        let count = counted(repeated.count() + 1, "call");
+        notes.push(format!(
+            "the code ran its tool more than once for {count} of the model (`{}`); each counts as one call, with its last result",
+            first.name
+        ));
+    }
+    notes
 }
 
 /// Writes what the code did otherwise than the model asked, and than the model was told, into the calls of a trace.

@@ -207,6 +207,7 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
     let in_trace = writing.take_own();
     let mut trace = writing.trace(&conversation, closing);
     own_field::mark(&mut trace, &in_trace, &options.own_calls);
+    notes.extend(own_field::notes(&trace));
     let tools_told = own_field::of(&trace, &in_trace, &found, &options.own_calls);
     let first = own.calls.first();
     let asked_model = first.and_then(|call| call.asked.model.clone());

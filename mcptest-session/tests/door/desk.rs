@@ -111,6 +111,19 @@ fn what_the_code_does_otherwise_is_told_and_nothing_is_done() {
 }
 
 #[test]
+fn that_the_code_pays_for_another_order_is_said_when_it_is_recorded() {
+    let change = Change {
+        order: Some(70),
+        ..Change::default()
+    };
+    let cassette = recorded(change, &Effects::new());
+    let notes = cassette["session"]["notes"].to_string();
+    let told =
+        "the code called its tool with something else than the model asked (`order` of `refund`)";
+    assert!(notes.contains(told), "{notes}");
+}
+
+#[test]
 fn an_attempt_that_failed_is_played_too() {
     let change = Change {
         retries: true,
@@ -126,6 +139,12 @@ fn an_attempt_that_failed_is_played_too() {
     let own = &cassette["trace"]["tool_calls"][0]["own"];
     assert_eq!(own["attempts"].as_array().unwrap().len(), 2);
     assert_eq!(own["attempts"][0]["error"]["text"], "it is closed");
+    assert_eq!(
+        cassette["session"]["notes"],
+        json!([
+            "the code ran its tool more than once for 2 calls of the model (`refund`); each counts as one call, with its last result"
+        ])
+    );
     is_green(&cassette, &effects, |place| pays(place, change));
     // The code no longer tries again.
     let once = Change {

@@ -37,6 +37,8 @@ def ended(error: BaseException, control: tuple[type[BaseException], ...]) -> dic
 
 def _makings(error: Exception) -> Iterator[list[Any]]:
     """What may have made it: its `args`, or its attributes that are named as the parameters of its class."""
+    if isinstance(error, OSError) and error.filename is not None:
+        yield [error.errno, error.strerror, error.filename]
     yield list(error.args)
     with contextlib.suppress(Exception):
         made: list[Any] = []

@@ -12,6 +12,7 @@ import enum
 import functools
 import json
 import math
+import os
 import re
 import typing
 import uuid
@@ -87,6 +88,12 @@ def encode(value: Any, is_argument: bool = False, depth: int = 0) -> Any:
             return inner(value.model_dump(mode="json", by_alias=True, exclude_unset=is_argument))
         if dataclasses.is_dataclass(value):
             return {field.name: inner(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if is_argument and isinstance(value, os.PathLike):
+        return inner(os.fspath(value))
+    if is_argument and isinstance(value, (int, float)):
+        return str(value)
+    if is_argument and isinstance(value, (set, frozenset)):
+        return sorted(map(inner, value), key=json.dumps)
     what = {dict: "a `dict` with keys that are no texts", int: "a number of more than 64 bits"}.get(type(value))
     raise UnkeptError(f"{what or f'a `{name_of(type(value))}`'} has no form as JSON")
 
