@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 
-use mcptest_trace::eval::Divergence;
+use mcptest_trace::eval::{Divergence, DivergenceKind};
+use mcptest_trace::trace::canonical_json;
 
 use super::options::PlayOptions;
 use super::player::Player;
@@ -45,12 +46,12 @@ impl Player {
             }
         }
         let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = |call: &RecordedOwn| match call.step.filter(|_| call.in_text) {
+            Some(step) => Some((0, step)),
+            None => call.call.and_then(|call| answer_of.get(&call)).copied(),
+        };
         let goes_on = |call: &RecordedOwn| {
-            let answer = match call.step.filter(|_| call.in_text) {
-                Some(step) => Some((0, step)),
-                None => call.call.and_then(|call| answer_of.get(&call)).copied(),
-            };
-            let Some((number, place)) = answer else {
+            let Some((number, place)) = answer(call) else {
                 return true;
             };
             let is_given = |place: usize| state.given.contains_key(&(number, place));
@@ -63,7 +64,53 @@ impl Player {
             let before = state.observed.partition_point(|one| one.tick < tick);
             before.min(answers)
         };
-        self.door().told(answers, &made, &goes_on)
+        let mut all = self.door().told(answers, &made, &goes_on);
+        // When the answer that asks for a call was given first.
+        let given_at = |call: &RecordedOwn| {
+            let (number, place) = answer(call)?;
+            let rank = recording.conversations[number].moves.get(place)?.rank;
+            let at = u64::try_from(rank).ok()?.checked_mul(2)?;
+            let given = state.observed.iter().find(|one| one.asked_at == at)?;
+            Some(given.tick)
+        };
+        all.extend(self.too_early(answers, &made, &given_at));
+        all
+    }
+
+    /// Recorded calls that the code makes before the model asked for them. Calls that may be one another, as they are equal,
+    /// are left out.
+    fn too_early(
+        &self,
+        answers: usize,
+        made: &dyn Fn(u64) -> usize,
+        given_at: &dyn Fn(&RecordedOwn) -> Option<u64>,
+    ) -> Vec<Divergence> {
+        if !self.0.options.masks.is_empty() {
+            return Vec::new();
+        }
+        let recorded = &self.0.recording.own_tools.calls;
+        let key = |call: &RecordedOwn| (call.own.name.clone(), canonical_json(&call.own.args));
+        let mut equal: HashMap<(String, String), usize> = HashMap::new();
+        for call in recorded {
+            *equal.entry(key(call)).or_default() += 1;
+        }
+        let mut told = Vec::new();
+        for call in self.door().calls() {
+            let Some(known) = call.recorded.and_then(|place| recorded.get(place)) else {
+                continue;
+            };
+            let is_one_of = !known.told && equal[&key(known)] == 1;
+            if !is_one_of || given_at(known).is_none_or(|given| given < call.began) {
+                continue;
+            }
+            let name = &call.name;
+            let words = format!("the code calls the tool `{name}` before the model asks for it");
+            let of = (made(call.began), answers);
+            let path = format!("tools[{name}]");
+            let found = Divergence::new(DivergenceKind::ToolCall, of, path, words);
+            told.push(found.with_values(None, Some(call.args)));
+        }
+        told
     }
 }
 

@@ -56,6 +56,32 @@ pub(crate) async fn pays(place: Place, change: Change) {
     }
 }
 
+/// The same agent, which pays order 7 before it asks its model.
+pub(crate) async fn prepays(place: Place) {
+    let tools = Tools::new(&place);
+    let change = Change {
+        nameless: true,
+        ..Change::default()
+    };
+    let seven = json!({ "order": 7 });
+    let paid = called(&tools, &change, ("", "refund"), &seven, false).await;
+    let mut talk = vec![user(PROMPT)];
+    while let Some(message) = ask(&tools, &talk, &["refund", "close"]).await {
+        let asked = calls(&message);
+        if asked.is_empty() {
+            return;
+        }
+        talk.push(message);
+        for (id, name, args) in asked {
+            let given = match (name.as_str(), args == seven) {
+                ("refund", true) => paid.clone(),
+                (name, _) => called(&tools, &change, (&id, name), &args, name == "close").await,
+            };
+            talk.push(result(&id, &told(&given)));
+        }
+    }
+}
+
 async fn called(
     tools: &Tools,
     change: &Change,

@@ -6,7 +6,7 @@ use mcptest_trace::eval::{
 };
 use serde_json::{Value, json};
 
-use crate::agents::{Change, delegates, pays, writes};
+use crate::agents::{Change, delegates, pays, prepays, writes};
 use crate::tools::{Call, Tools};
 use crate::{Effects, is_green, play, record, told};
 
@@ -108,6 +108,24 @@ fn what_the_code_does_otherwise_is_told_and_nothing_is_done() {
             .any(|told| told.contains("`close` is called once more")),
         "{twice:#?}"
     );
+}
+
+#[test]
+fn a_call_before_the_model_asks_for_it_is_told() {
+    for nameless in [false, true] {
+        let change = Change {
+            nameless,
+            ..Change::default()
+        };
+        let effects = Effects::new();
+        let cassette = recorded(change, &effects);
+        let played = play(&cassette, &effects, PlaybackOptions::usual(), prepays);
+        assert_eq!(effects.count(), 3);
+        assert_eq!(
+            told(&played),
+            ["tools[refund]: the code calls the tool `refund` before the model asks for it"]
+        );
+    }
 }
 
 #[test]
