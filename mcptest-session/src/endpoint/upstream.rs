@@ -168,6 +168,7 @@ impl Upstream {
     }
 
     /// Where it is, for people: without a login and without a query.
+    #[cfg(feature = "record")]
     pub(crate) fn shown(&self) -> String {
         let base = self.base.split(['?', '#']).next().unwrap_or_default();
         let (scheme, rest) = base.split_once("://").unwrap_or(("", base));
