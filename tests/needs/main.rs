@@ -37,6 +37,7 @@ mod report;
 mod runs;
 mod rust_agents;
 mod rust_libraries;
+mod rust_own_tools;
 mod sessions;
 mod suites;
 mod text_agent;
@@ -148,6 +149,10 @@ const TESTS: &[Test] = tests! {
     rust_agents::a_closing_that_is_false_is_refused [Crates];
     rust_agents::a_model_that_has_no_time_leaves_no_run [Crates];
     rust_agents::what_their_spans_tell_is_judged [Crates];
+    rust_own_tools::rig_is_recorded_played_and_changed [Crates];
+    rust_own_tools::a_plain_loop_is_recorded_played_and_changed [Crates];
+    rust_own_tools::what_the_suite_answers_does_nothing [Crates];
+    rust_own_tools::nothing_runs_when_the_door_is_gone [Crates];
     rust_libraries::they_do_what_the_table_says [Crates];
     report::the_page_works_in_a_browser [Browser];
     report::the_pages_of_evidence_work_in_a_browser [Browser];

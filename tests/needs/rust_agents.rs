@@ -73,6 +73,16 @@ pub(crate) fn crates() -> PathBuf {
 pub(crate) fn executables() -> &'static BTreeMap<String, PathBuf> {
     static BUILT: OnceLock<BTreeMap<String, PathBuf>> = OnceLock::new();
     BUILT.get_or_init(|| {
+        let agents = of_agents().clone();
+        agents.into_iter().chain(built("spans")).collect()
+    })
+}
+
+/// Those of the package `agents` alone. Each package is built by itself: together they share features of libraries, and
+/// what the agents' tests bring would be in programs that know nothing of it.
+pub(crate) fn of_agents() -> &'static BTreeMap<String, PathBuf> {
+    static BUILT: OnceLock<BTreeMap<String, PathBuf>> = OnceLock::new();
+    BUILT.get_or_init(|| {
         let fetched = |more: &[&str]| {
             let fetched = Command::new(workshop::program())
                 .args(["fetch", "--locked", "--target", "host-tuple"])
@@ -86,10 +96,7 @@ pub(crate) fn executables() -> &'static BTreeMap<String, PathBuf> {
             let fetched = fetched(&[]);
             assert!(fetched.status.success(), "{fetched:?}");
         }
-        // Each package by itself: built together they share features of libraries, and what the agents' tests bring
-        // would be in programs that know nothing of it.
-        let built = ["agents", "spans"].map(built);
-        built.into_iter().flatten().collect()
+        built("agents")
     })
 }
 
