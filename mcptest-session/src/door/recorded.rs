@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use mcptest_trace::trace::Trace;
+use mcptest_trace::trace::{ToolCall, ToolResult, Trace};
 use serde_json::Value;
 
 use super::alike::is_same_tool;
@@ -33,6 +33,8 @@ pub(crate) struct RecordedOwn {
     pub(crate) in_text: bool,
     /// Whether it failed is known.
     pub(crate) knows_error: bool,
+    /// The model was told what it gave, so that the code made it before it asked the model again.
+    pub(crate) tells: bool,
 }
 
 /// The calls of a recording, and what finds them.
@@ -53,9 +55,15 @@ pub(crate) struct RecordedCalls {
 impl RecordedCalls {
     /// What a recording has: its notes, and its trace.
     pub(crate) fn of(notes: &[Value], trace: &Trace) -> Self {
+        let made = trace.tool_calls.iter().zip(trace.results_by_call());
+        let tells: Vec<bool> = made.map(|(call, result)| tells(call, result)).collect();
         let own = notes.iter().filter_map(|note| {
             let call = place_of(note.get("call"));
+            let is_late = note["late"] == true;
             Some(RecordedOwn {
+                tells: !is_late
+                    && note["in_text"] != true
+                    && call.is_some_and(|call| tells.get(call) == Some(&true)),
                 own: OwnCall::of(note)?,
                 omitted: names(note, "omitted"),
                 call: call.filter(|call| *call < trace.tool_calls.len()),
@@ -92,6 +100,7 @@ impl RecordedCalls {
                 inside: None,
                 open: Vec::new(),
                 told: true,
+                tells: false,
                 in_text: false,
                 knows_error: result.is_some_and(|result| result.error_known),
             }
@@ -147,6 +156,13 @@ impl RecordedCalls {
 /// A place in a list.
 fn place_of(written: Option<&Value>) -> Option<usize> {
     usize::try_from(whole(written?)?).ok()
+}
+
+/// Whether the model was told what the tool of a call gave. Where it was told something else, such as that the tool works in
+/// the background, nothing says when the tool was called.
+fn tells(call: &ToolCall, result: Option<&ToolResult>) -> bool {
+    let is_other = call.own.as_ref().is_some_and(|own| own.result.is_some());
+    result.is_some_and(|result| result.error_known && !result.is_error) && !is_other
 }
 
 /// How a call ended of which is known what the model was told.

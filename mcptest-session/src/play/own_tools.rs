@@ -65,16 +65,64 @@ impl Player {
             before.min(answers)
         };
         let mut all = self.door().told(answers, &made, &goes_on);
-        // When the answer that asks for a call was given first.
-        let given_at = |call: &RecordedOwn| {
-            let (number, place) = answer(call)?;
+        // When an answer was given first.
+        let first = |(number, place): (usize, usize)| {
             let rank = recording.conversations[number].moves.get(place)?.rank;
             let at = u64::try_from(rank).ok()?.checked_mul(2)?;
             let given = state.observed.iter().find(|one| one.asked_at == at)?;
             Some(given.tick)
         };
+        let given_at = |call: &RecordedOwn| first(answer(call)?);
         all.extend(self.too_early(answers, &made, &given_at));
+        let next = |call: &RecordedOwn| {
+            let (number, place) = answer(call)?;
+            Some((number, first((number, place + 1))))
+        };
+        all.extend(self.too_late(answers, &made, &next));
         all
+    }
+
+    /// Recorded calls that the code makes after it asked the model again, though the model was told what they gave. `next`:
+    /// the conversation of a call, and when the answer after it was asked for. Calls that may be one of another
+    /// conversation, as they are equal, are left out.
+    fn too_late(
+        &self,
+        answers: usize,
+        made: &dyn Fn(u64) -> usize,
+        next: &dyn Fn(&RecordedOwn) -> Option<(usize, Option<u64>)>,
+    ) -> Vec<Divergence> {
+        if !self.0.options.masks.is_empty() {
+            return Vec::new();
+        }
+        let recorded = &self.0.recording.own_tools.calls;
+        let conversation =
+            |call: &RecordedOwn| next(call).filter(|_| call.tells).map(|(own, _)| own);
+        // Of equal calls: the conversation that all are of, if all tell the model what they gave.
+        let mut of: HashMap<(String, String), Option<usize>> = HashMap::new();
+        for call in recorded {
+            let own = conversation(call);
+            let known = of.entry(key(call)).or_insert(own);
+            *known = known.filter(|known| own == Some(*known));
+        }
+        let mut told = Vec::new();
+        for call in self.door().calls() {
+            let known = call.recorded.and_then(|place| recorded.get(place));
+            let Some(known) = known.filter(|known| of[&key(known)].is_some()) else {
+                continue;
+            };
+            let asked = next(known).and_then(|(_, asked)| asked);
+            if asked.is_none_or(|asked| call.began < asked) {
+                continue;
+            }
+            let name = &call.name;
+            let words =
+                format!("the code calls the tool `{name}` after the model was told its result");
+            let of = (made(call.began), answers);
+            let path = format!("tools[{name}]");
+            let found = Divergence::new(DivergenceKind::ToolCall, of, path, words);
+            told.push(found.with_values(None, Some(call.args)));
+        }
+        told
     }
 
     /// Recorded calls that the code makes before the model asked for them. Calls that may be one another, as they are equal,
@@ -89,7 +137,6 @@ impl Player {
             return Vec::new();
         }
         let recorded = &self.0.recording.own_tools.calls;
-        let key = |call: &RecordedOwn| (call.own.name.clone(), canonical_json(&call.own.args));
         let mut equal: HashMap<(String, String), usize> = HashMap::new();
         for call in recorded {
             *equal.entry(key(call)).or_default() += 1;
@@ -112,6 +159,11 @@ impl Player {
         }
         told
     }
+}
+
+/// What equal calls have in common.
+fn key(call: &RecordedOwn) -> (String, String) {
+    (call.own.name.clone(), canonical_json(&call.own.args))
 }
 
 /// Puts what the code does otherwise with its own tools where it does it: after the model calls that were made before.

@@ -27,6 +27,8 @@ pub(super) struct OwnCalls {
     pub(super) inside: Vec<Option<usize>>,
     /// The calls that were open when each began, where several were and it is not known which one is meant.
     pub(super) open: Vec<Vec<usize>>,
+    /// Calls of the model's that the code made after the model was asked again.
+    pub(super) late: HashSet<usize>,
 }
 
 /// A call that the model asked for.
@@ -37,6 +39,8 @@ struct Asked<'c> {
     from: u64,
     /// When its result was told.
     told: u64,
+    /// When the answer after it was asked for.
+    next: u64,
     /// The calls at the door that it is.
     attempts: Vec<usize>,
 }
@@ -77,6 +81,9 @@ impl OwnCalls {
             match fitting(&asked, call, since) {
                 Some(found) => {
                     asked[found].attempts.push(place);
+                    if asked[found].next < call.began {
+                        all.late.insert(place);
+                    }
                     // A call is inside of one that was open when the model was asked that asked for it. The agent itself
                     // is in none.
                     let from = asked[found].from;
@@ -143,6 +150,9 @@ fn asked<'c>(conversations: &'c [Conversation], mcp: &McpCalls) -> Vec<Asked<'c>
     let mut asked = Vec::new();
     for (index, conversation) in conversations.iter().enumerate() {
         for (answer, model) in conversation.calls.iter().enumerate() {
+            let mut later = conversation.calls[answer + 1..].iter();
+            let next = later.find(|model| model.answered);
+            let next = next.map_or(u64::MAX, |model| model.tick);
             for (number, call) in model.said.calls().enumerate() {
                 let place = (index, answer, number);
                 if mcp.of_model.contains_key(&place) {
@@ -153,6 +163,7 @@ fn asked<'c>(conversations: &'c [Conversation], mcp: &McpCalls) -> Vec<Asked<'c>
                     call,
                     from: model.tick,
                     told: told(&conversation.calls[answer + 1..], call),
+                    next,
                     attempts: Vec::new(),
                 });
             }

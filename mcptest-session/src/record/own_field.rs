@@ -136,6 +136,9 @@ pub(super) fn of(trace: &Value, known: &InTrace, found: &OwnCalls, own: &[OwnCal
                 }
             }
         }
+        if found.late.contains(&place) {
+            written["late"] = true.into();
+        }
         if let Some(inside) = found.inside[place] {
             written["inside"] = inside.into();
         }

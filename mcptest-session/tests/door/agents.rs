@@ -82,6 +82,36 @@ pub(crate) async fn prepays(place: Place) {
     }
 }
 
+/// The same agent, which tells its model at once that order 7 is paid, and pays it after that.
+pub(crate) async fn postpays(place: Place, change: Change) {
+    let tools = Tools::new(&place);
+    let seven = json!({ "order": 7 });
+    let paid = Ok(json!({ "refunded": 7, "receipt": "none" }));
+    let mut talk = vec![user(PROMPT)];
+    let mut later = None;
+    while let Some(message) = ask(&tools, &talk, &["refund", "close"]).await {
+        if let Some(id) = later.take() {
+            let id: String = id;
+            let given = called(&tools, &change, (&id, "refund"), &seven, false).await;
+            assert_eq!(given, paid);
+        }
+        let asked = calls(&message);
+        if asked.is_empty() {
+            return;
+        }
+        talk.push(message);
+        for (id, name, args) in asked {
+            let given = if args == seven && name == "refund" {
+                later = Some(id.clone());
+                paid.clone()
+            } else {
+                called(&tools, &change, (&id, &name), &args, name == "close").await
+            };
+            talk.push(result(&id, &told(&given)));
+        }
+    }
+}
+
 async fn called(
     tools: &Tools,
     change: &Change,

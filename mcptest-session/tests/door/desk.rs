@@ -6,7 +6,7 @@ use mcptest_trace::eval::{
 };
 use serde_json::{Value, json};
 
-use crate::agents::{Change, delegates, pays, prepays, writes};
+use crate::agents::{Change, delegates, pays, postpays, prepays, writes};
 use crate::tools::{Call, Tools};
 use crate::{Effects, is_green, play, record, told};
 
@@ -125,6 +125,32 @@ fn a_call_before_the_model_asks_for_it_is_told() {
             told(&played),
             ["tools[refund]: the code calls the tool `refund` before the model asks for it"]
         );
+    }
+}
+
+#[test]
+fn a_call_after_the_model_was_told_its_result_is_told() {
+    for nameless in [false, true] {
+        let change = Change {
+            nameless,
+            ..Change::default()
+        };
+        let effects = Effects::new();
+        let cassette = recorded(change, &effects);
+        let played = play(&cassette, &effects, PlaybackOptions::usual(), |place| {
+            postpays(place, change)
+        });
+        assert_eq!(effects.count(), 3);
+        assert_eq!(
+            told(&played),
+            ["tools[refund]: the code calls the tool `refund` after the model was told its result"]
+        );
+        // Code that did so when it was recorded has not changed.
+        let later = |place| postpays(place, change);
+        let run = record(&script(), &effects, |_| {}, later);
+        let cassette = run.unwrap().cassette;
+        let played = play(&cassette, &effects, PlaybackOptions::usual(), later);
+        assert_eq!((told(&played), effects.count()), (vec![], 6));
     }
 }
 
