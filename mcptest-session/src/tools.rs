@@ -24,7 +24,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 pub use crate::door::ToolFailure;
-use crate::door::values::{fitting, kept};
+use crate::door::values::{fitting, kept, unfit};
 use http::{Address, post};
 use inside::{Inside, current};
 
@@ -129,8 +129,16 @@ impl Tools {
         let run_id = match (answer.get("run"), answer.get("result"), answer.get("error")) {
             (Some(Value::String(run)), None, None) => run.clone(),
             (None, Some(value), None) => {
-                let value = fitting(name, value.clone(), told);
-                return value.map_err(ToolFailure::new);
+                let why = match fitting(value.clone(), told) {
+                    Ok(value) => return Ok(value),
+                    Err(why) => why,
+                };
+                let failure = ToolFailure::new(unfit(name, &why, told));
+                if let Some(given) = answer["given"].as_str() {
+                    // The tool does not run, whoever hears this.
+                    _ = post(address, "done", &json!({ "run": given, "unkept": why })).await;
+                }
+                return Err(failure);
             }
             (None, None, Some(error)) => {
                 let text = error["text"].as_str();

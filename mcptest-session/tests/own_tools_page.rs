@@ -80,7 +80,8 @@ async fn what_the_page_shows_is_answered_as_it_says() {
     let plays = Door::of_notes(&notes);
     let played = Endpoint::start(Arc::new(plays)).await.unwrap();
     let given = on_another_thread(shown("call").to_owned(), address(&played)).await;
-    assert_eq!(given, (200, json!({ "result": "Order 7 is paid back." })));
+    let given_as = json!({ "result": "Order 7 is paid back.", "given": "t0" });
+    assert_eq!(given, (200, given_as));
 
     door.end();
     let (status, _) = ask(shown("call")).await;

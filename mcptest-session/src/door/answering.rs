@@ -56,6 +56,7 @@ pub(super) fn answered(call: &mut OwnCall, answered: Answered) -> Option<Verdict
                 value,
                 told: false,
                 text: None,
+                given: None,
             }
         }
         Err(raised) => {

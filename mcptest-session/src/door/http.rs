@@ -17,13 +17,21 @@ impl Verdict {
     pub fn written(&self) -> Value {
         match self {
             Self::Run(run) => json!({ "run": run_id(*run) }),
-            Self::Result { value, told, text } => {
+            Self::Result {
+                value,
+                told,
+                text,
+                given,
+            } => {
                 let mut written = json!({ "result": value });
                 if *told {
                     written["told"] = true.into();
                 }
                 if let Some(text) = text {
                     written["text"] = text.as_str().into();
+                }
+                if let Some(given) = given {
+                    written["given"] = run_id(*given).into();
                 }
                 written
             }

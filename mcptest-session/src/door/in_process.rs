@@ -8,8 +8,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::entry::{Ending, OwnCall, Raised};
+use super::request::DoneRequest;
 use super::state::{Door, Running};
-use super::values::{ToolFailure, fitting, kept};
+use super::values::{ToolFailure, fitting, kept, unfit};
 use super::verdict::{Refusal, Verdict};
 
 tokio::task_local! {
@@ -31,17 +32,21 @@ impl Door {
     {
         let call = OwnCall {
             inside: INSIDE.try_with(|run| *run).ok(),
-            ..OwnCall::new(name, args.clone())
+            ..OwnCall::new(name, args)
         };
         let number = match self.begin(call).await {
             Ok(Verdict::Run(number)) => number,
-            Ok(Verdict::Result { value, told, .. }) => {
-                return fitting(name, value, told).map_err(|words| {
-                    #[cfg(feature = "play")]
-                    {
-                        let tick = self.tick();
-                        self.with_playing(|playing| playing.unfit(name, &args, &words, tick));
-                    }
+            Ok(Verdict::Result {
+                value, told, given, ..
+            }) => {
+                return fitting(value, told).map_err(|why| {
+                    let words = unfit(name, &why, told);
+                    let unkept = given.map(|run| DoneRequest {
+                        run,
+                        ending: Err(why),
+                        text: None,
+                    });
+                    _ = unkept.map(|unkept| self.done(unkept));
                     ToolFailure::new(words)
                 });
             }

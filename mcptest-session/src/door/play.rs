@@ -13,6 +13,7 @@ use super::alike::{is_coerced, is_same_tool};
 use super::entry::{Ending, OwnCall, Raised};
 use super::read::without;
 use super::recorded::{RecordedCalls, RecordedOwn};
+use super::values::unfit;
 use super::verdict::Verdict;
 use crate::folders::SameFolders;
 use crate::play::call_index::Given;
@@ -39,6 +40,8 @@ pub(crate) struct Playing {
     taken: Vec<bool>,
     /// Those of them that did not run.
     given_back: HashSet<usize>,
+    /// The calls of the code whose value it cannot use.
+    unfit: HashSet<usize>,
     pub(super) unknown: Vec<Unrecorded>,
     not_recorded: usize,
     /// Told when the code calls again and again what was not recorded: the run is to be ended.
@@ -123,7 +126,7 @@ impl Playing {
         if self.not_recorded > MOST_UNRECORDED {
             return ended();
         }
-        let nearest = nearest.map(|place| self.recorded.calls[place].own.args.clone());
+        let nearest = nearest.map(|place| &self.recorded.calls[place]);
         let is_last = self.not_recorded == MOST_UNRECORDED;
         let words = if is_last { ended() } else { words };
         if is_last {
@@ -131,8 +134,8 @@ impl Playing {
         }
         self.unknown.push(Unrecorded {
             name: call.name.clone(),
-            args: call.args.clone(),
-            nearest,
+            args: nearest.map_or_else(|| call.args.clone(), |known| compared(known, &call.args)),
+            nearest: nearest.map(|known| known.own.args.clone()),
             words: words.clone(),
             tick: call.began,
         });
@@ -152,7 +155,12 @@ impl Playing {
         let (told, text) = (known.told, known.own.text.as_deref());
         let text = text.map(|text| self.recorded_folders.named_as_recorded(text));
         match ending {
-            Ending::Result(value) => Verdict::Result { value, told, text },
+            Ending::Result(value) => Verdict::Result {
+                value,
+                told,
+                text,
+                given: None,
+            },
             Ending::Error(raised) => Verdict::Error(raised),
             Ending::Unreported => {
                 let name = &call.name;
@@ -282,8 +290,26 @@ impl Playing {
         })
     }
 
+    /// Takes in that the code cannot use what it was given for a call. False: it was given nothing, or said so before.
+    pub(super) fn cannot_use(&mut self, call: &OwnCall, run: usize, why: &str, tick: u64) -> bool {
+        let place = call
+            .recorded
+            .filter(|place| self.given_back.contains(place));
+        let known = place.map(|place| &self.recorded.calls[place]);
+        let Some(known) = known.filter(|known| matches!(known.own.ending, Ending::Result(_)))
+        else {
+            return false;
+        };
+        let words = unfit(&call.name, why, known.told);
+        let is_new = self.unfit.insert(run);
+        if is_new {
+            self.unfit(&call.name, &call.args, &words, tick);
+        }
+        is_new
+    }
+
     /// Tells of a call that has its recorded value, which does not fit.
-    pub(super) fn unfit(&mut self, name: &str, args: &Value, words: &str, tick: u64) {
+    fn unfit(&mut self, name: &str, args: &Value, words: &str, tick: u64) {
         self.unknown.push(Unrecorded {
             name: name.to_owned(),
             args: args.clone(),
@@ -353,10 +379,22 @@ fn once_more(name: &str) -> String {
     format!("`{name}` is called once more with these arguments than when the run was recorded")
 }
 
+/// Of the arguments of a call what is compared with those of a recorded one.
+fn compared(known: &RecordedOwn, args: &Value) -> Value {
+    let mut args = without(args, &known.omitted);
+    // What the model did not name may be added to what it was told.
+    if let (true, Value::Object(args), Value::Object(old)) =
+        (known.told, &mut args, &known.own.args)
+    {
+        args.retain(|key, _| old.contains_key(key));
+    }
+    args
+}
+
 /// What arguments have otherwise than those of a recorded call.
 fn differing(known: &RecordedOwn, args: &Value) -> Vec<String> {
     let empty = Map::new();
-    let args = without(args, &known.omitted);
+    let args = compared(known, args);
     let old = known.own.args.as_object().unwrap_or(&empty);
     let new = args.as_object().unwrap_or(&empty);
     let mut words = Vec::new();

@@ -142,7 +142,7 @@ impl Door {
                 call.ended = Some(self.0.ticks.next());
                 call.ended_at = Some(call.began_at);
                 kept.calls.push(call);
-                return Ok(verdict);
+                return Ok(verdict.given(kept.calls.len() - 1));
             }
         }
         if let Some(verdict) = self.in_place(kept, &mut call) {
@@ -173,7 +173,7 @@ impl Door {
         answering::answered(call, answered)
     }
 
-    /// A run has ended.
+    /// A run has ended, or the code cannot use what it was given.
     ///
     /// # Errors
     ///
@@ -185,6 +185,14 @@ impl Door {
             return Err(Refusal::Ended);
         }
         let call = kept.calls.get_mut(done.run);
+        #[cfg(feature = "play")]
+        if let (Some(playing), Some(call), Err(why)) = (&mut kept.playing, &call, &done.ending)
+            && call.ended.is_some()
+        {
+            let tick = self.0.ticks.next();
+            let is_told = playing.cannot_use(call, done.run, why, tick);
+            return is_told.then_some(()).ok_or(Refusal::Run);
+        }
         let call = call.filter(|call| call.ended.is_none());
         let call = call.ok_or(Refusal::Run)?;
         call.ended = Some(self.0.ticks.next());
@@ -232,12 +240,6 @@ impl Door {
     #[cfg(feature = "play")]
     pub(crate) fn with_playing<T>(&self, ask: impl FnOnce(&mut Playing) -> T) -> Option<T> {
         self.lock().playing.as_deref_mut().map(ask)
-    }
-
-    /// Now, in the order of all that happens in the session.
-    #[cfg(feature = "play")]
-    pub(super) fn tick(&self) -> u64 {
-        self.0.ticks.next()
     }
 
     fn now(&self) -> u64 {

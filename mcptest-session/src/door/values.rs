@@ -52,25 +52,24 @@ pub(crate) fn kept<T: Serialize + DeserializeOwned>(value: &T) -> Result<Value, 
     }
 }
 
-/// A recorded result as the type that the code wants. What the model was told is a text, of JSON or of words.
-pub(crate) fn fitting<T: DeserializeOwned>(
-    name: &str,
-    value: Value,
-    is_told: bool,
-) -> Result<T, String> {
+/// A recorded result as the type that the code wants; why it is none. What the model was told is a text, of JSON or of words.
+pub(crate) fn fitting<T: DeserializeOwned>(value: Value, is_told: bool) -> Result<T, String> {
     let fits = match &value {
         Value::String(words) if is_told => serde_json::from_str(words)
             .or_else(|error| serde_json::from_value(value.clone()).map_err(|_| error)),
         _ => serde_json::from_value(value),
     };
-    fits.map_err(|error| {
-        if is_told {
-            format!(
-                "the recording has only what the model was told of `{name}`, and this does not fit the type of the result \
-                 now: {error}; record the run again"
-            )
-        } else {
-            format!("the recorded result of `{name}` does not fit the type of the result now: {error}")
-        }
-    })
+    fits.map_err(|error| error.to_string())
+}
+
+/// What is said of a recorded result that is no value of the type that the code wants.
+pub(crate) fn unfit(name: &str, why: &str, is_told: bool) -> String {
+    let found = if is_told {
+        format!(
+            "the recording has only what the model was told of `{name}`, and the code cannot use that as a result: {why}"
+        )
+    } else {
+        format!("the code cannot use the recorded result of `{name}`: {why}")
+    };
+    format!("{found}; record the run again, or let the tool run: `playback: {{ run: [{name}] }}`")
 }

@@ -17,9 +17,22 @@ pub enum Verdict {
         told: bool,
         /// Its JSON as the code wrote it, where that is more than the value.
         text: Option<String>,
+        /// The number under which the code may say that it cannot use the value, where a recording has it.
+        given: Option<usize>,
     },
     /// It does not run: this is what it raises.
     Error(Raised),
+}
+
+#[cfg(feature = "play")]
+impl Verdict {
+    /// The same of a call with a number, where a recording has its value.
+    pub(super) fn given(mut self, run: usize) -> Self {
+        if let Self::Result { given, .. } = &mut self {
+            *given = Some(run);
+        }
+        self
+    }
 }
 
 /// Why a request is not taken. Nothing changes then.

@@ -167,8 +167,8 @@ fn an_older_recording_gives_back_what_the_model_was_told_or_asks_to_be_recorded_
         let unfit = said(refund(9).await).unwrap_err();
         assert_eq!(
             unfit,
-            "the recording has only what the model was told of `refund`, and this does not fit the type of the result now: \
-             expected value at line 1 column 1; record the run again"
+            "the recording has only what the model was told of `refund`, and the code cannot use that as a result: expected \
+             value at line 1 column 1; record the run again, or let the tool run: `playback: { run: [refund] }`"
         );
         assert_eq!(told(&plays), [unfit.as_str(), unmade]);
     });

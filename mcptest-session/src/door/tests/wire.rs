@@ -44,7 +44,7 @@ fn a_tool_runs_once_and_is_given_back_afterwards() {
     );
     assert_eq!(
         called(&plays, "refund", &json!({ "order": 7.0 })),
-        json!({ "result": { "paid": 18 } })
+        json!({ "result": { "paid": 18 }, "given": "t1" })
     );
     // What was given back does not run, so nobody can say how it ended.
     assert_eq!(ask(&plays, "done", &json!({ "run": "t0" })).0, 409);
@@ -88,7 +88,7 @@ fn a_call_that_was_not_recorded_is_an_error_that_names_the_nearest_and_what_diff
     }
     assert_eq!(
         called(&door, "refund", &json!({ "order": 9 })),
-        json!({ "result": 2 })
+        json!({ "result": 2, "given": "t3" })
     );
     let again = called(&door, "refund", &json!({ "order": 9 }));
     assert_eq!(
@@ -127,6 +127,63 @@ fn what_is_no_request_changes_nothing_and_is_no_answer() {
     door.end();
     is_refused("call", json!({ "name": "a" }), 410);
     is_refused("done", json!({ "run": "t0" }), 410);
+}
+
+#[test]
+fn code_that_cannot_use_what_it_is_given_says_so_once() {
+    let result = json!({ "call_index": 0, "result": { "content": [{ "type": "text", "text": "It is paid." }] } });
+    let trace = mcptest_trace::trace::Trace::from_envelope(&json!({
+        "tool_calls": [{ "name": "refund", "args": { "order": 7 } }], "tool_results": [result],
+    }));
+    let notes = [
+        json!({ "name": "find", "args": {}, "result": [7] }),
+        json!({ "name": "close", "args": {}, "error": { "type": "E", "text": "no" } }),
+    ];
+    let door = plays(&notes, &trace);
+    let refund = called(&door, "refund", &json!({ "order": 7, "state": {} }));
+    assert_eq!(
+        refund,
+        json!({ "result": "It is paid.", "told": true, "given": "t0" })
+    );
+    assert_eq!(called(&door, "find", &json!({}))["given"], "t1");
+    assert!(called(&door, "close", &json!({})).get("given").is_none());
+    let unkept = |run: &str| {
+        let request = json!({ "run": run, "unkept": "it is no receipt" });
+        ask(&door, "done", &request).0
+    };
+    assert_eq!([unkept("t0"), unkept("t1")], [200, 200]);
+    // It was said, it has no value, and it was never called.
+    assert_eq!([unkept("t0"), unkept("t2"), unkept("t3")], [409, 409, 409]);
+    let told = told(&door);
+    assert_eq!(
+        told,
+        [
+            "the recording has only what the model was told of `refund`, and the code cannot use that as a result: it is no \
+             receipt; record the run again, or let the tool run: `playback: { run: [refund] }`",
+            "the code cannot use the recorded result of `find`: it is no receipt; record the run again, or let the tool run: \
+             `playback: { run: [find] }`",
+        ]
+    );
+}
+
+#[test]
+fn what_the_recording_only_names_is_not_told_as_new() {
+    let door = Door::of_notes(&[
+        json!({ "name": "refund", "args": { "order": 7 }, "omitted": ["state"], "call": 0, "result": 1 }),
+    ]);
+    let args = json!({ "order": 7, "state": { "user": 1 }, "fast": true });
+    let error = called(&door, "refund", &args);
+    let text = error["error"]["text"].as_str().unwrap();
+    assert!(text.ends_with("{\"order\":7}: `fast` is new"), "{text}");
+    let found = door.divergences(0);
+    let values = (found[0].recorded.clone(), found[0].played.clone());
+    assert_eq!(
+        values,
+        (
+            Some(json!({ "order": 7 })),
+            Some(json!({ "order": 7, "fast": true }))
+        )
+    );
 }
 
 #[test]
