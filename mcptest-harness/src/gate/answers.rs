@@ -2,12 +2,14 @@
 
 use mcptest_suite::Diagnostic;
 use mcptest_suite::model::{OwnAnswer, OwnReply};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Criterion, Input, Judgement};
+use crate::eval::subset;
 use crate::record::answers_fingerprint;
 use crate::render::Finding;
 use crate::text::short_json;
+use crate::trace::Run;
 
 /// What the suite answers in the place of an agent's own tools.
 #[derive(Debug)]
@@ -44,8 +46,12 @@ impl Criterion for Answers {
                 let tool = &entry.value.tool;
                 let noted = input.runs.iter().flat_map(|run| &run.own_tools.calls);
                 let called = noted.filter(|call| call.name == *tool).count();
-                let found = match called {
-                    0 => format!("no run calls `{tool}` as a tool of the agent's own"),
+                let found = match (called, nearest_call(&entry.value, input.runs)) {
+                    (0, _) => format!("no run calls `{tool}` as a tool of the agent's own"),
+                    (_, Some(args)) => format!(
+                        "each call got an earlier answer, or does not fit; the nearest recorded call has {}",
+                        short_json(&args)
+                    ),
                     _ => "each call got an earlier answer, or does not fit".to_owned(),
                 };
                 let problem = Diagnostic::new(format!(
@@ -59,6 +65,28 @@ impl Criterion for Answers {
             .collect();
         findings.into()
     }
+}
+
+/// The arguments of the recorded call that fits most of what an entry asks for.
+fn nearest_call(entry: &OwnAnswer, runs: &[Run]) -> Option<Value> {
+    let calls = runs.iter().flat_map(|run| {
+        let noted = run.own_tools.calls.iter();
+        let noted = noted.filter(|call| call.name == entry.tool);
+        noted.filter_map(|noted| run.trace.tool_calls.get(noted.call?))
+    });
+    let args = calls.map(|call| {
+        let own = call.own.as_ref().and_then(|own| own.args.as_ref());
+        own.unwrap_or(&call.args)
+    });
+    let missing = |args: &Value| {
+        let when = entry.when.iter().flatten();
+        let fits = |(key, wanted): &(&String, &Value)| {
+            args.get(key.as_str())
+                .is_some_and(|found| subset(wanted, found))
+        };
+        when.filter(|asked| !fits(asked)).count()
+    };
+    args.min_by_key(|args| missing(args)).cloned()
 }
 
 /// An entry in short.

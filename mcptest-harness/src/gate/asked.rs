@@ -64,6 +64,12 @@ impl ReadGate {
         let mut rests_on_errors = false;
         for gate in self.with_counted(input.gates) {
             unknown.extend(gate.unknown_tools(input).map(|tools| tools.finding()));
+            let options = gate.gate.options().downcast_ref::<PlaybackOptions>();
+            let run = options.and_then(|options| {
+                let at = (gate.kind, gate.span);
+                UnknownTools::that_run(at, options, input.runs, input.known_tools())
+            });
+            unknown.extend(run.map(|tools| tools.finding()));
             if let Some(agent) = &gate.agent {
                 unknown.extend(agent.missing(gate.kind, input.recorded));
                 judgement.notes.extend(agent.note(input.runs));

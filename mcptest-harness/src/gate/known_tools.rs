@@ -7,7 +7,7 @@ use mcptest_suite::{Diagnostic, Span, nearest, quoted_list};
 use mcptest_trace::text::counted;
 
 use super::{Breach, Cause};
-use crate::eval::{KnownTools, ToolPattern};
+use crate::eval::{KnownTools, PlaybackOptions, ToolPattern};
 use crate::render::Finding;
 use crate::trace::Run;
 
@@ -61,6 +61,35 @@ impl<'a> UnknownTools<'a> {
             unknown,
             known,
             all_listed,
+        })
+    }
+
+    /// The tools of the agent's own that are to run while a run is played, and that nobody knows: those that a session's
+    /// recordings neither note nor offer, and that no model called.
+    pub(super) fn that_run(
+        gate: (GateKind, Span),
+        options: &'a PlaybackOptions,
+        runs: &'a [Run],
+        tools: &'a KnownTools,
+    ) -> Option<Self> {
+        if runs.is_empty() || runs.iter().any(|run| !run.own_tools.is_known) {
+            return None;
+        }
+        let own = runs.iter().flat_map(|run| &run.own_tools.calls);
+        let own = own.map(|call| call.name.as_str());
+        let known: BTreeSet<&str> = tools.names().chain(own).collect();
+        let is_known = |name: &&String| {
+            let mut one = options.clone();
+            one.run = vec![String::clone(name)];
+            name.as_str() == "*" || known.iter().any(|known| one.runs(known))
+        };
+        let unknown = options.run.iter().filter(|name| !is_known(name));
+        let unknown: BTreeSet<String> = unknown.cloned().collect();
+        (!unknown.is_empty()).then(|| Self {
+            gate,
+            unknown,
+            known: known.into_iter().collect(),
+            all_listed: false,
         })
     }
 

@@ -65,24 +65,52 @@ pub(crate) fn attempts(runs: &[Run]) -> Option<String> {
     } else {
         format!("{calls} calls")
     };
+    let twice = runs.iter().flat_map(|run| &run.trace.tool_calls);
+    let twice = twice.filter(|call| {
+        let attempts = call.own.iter().flat_map(|own| &own.attempts);
+        attempts.filter(|attempt| attempt.result.is_some()).count() > 1
+    });
+    let twice = match twice.map(|call| &call.name).next() {
+        Some(tool) => format!("; `{tool}` ran to its end more than once for one call of the model"),
+        None => String::new(),
+    };
     Some(format!(
-        "the code made {ran} attempts at {calls} in {}; each of these calls counts as one, with the result of its last attempt",
+        "the code made {ran} attempts at {calls} in {}; each of these calls counts as one, with the result of its last attempt{twice}",
         named(&trying, runs)
     ))
 }
 
-/// Says which runs, recorded by a session, have no call, were offered no tools, and told the session of none.
+/// Says which runs, recorded by a session, have no call but that of an output tool, were offered no other tools, and told
+/// the session of none.
 pub(crate) fn may_act_in_text(runs: &[Run]) -> Option<String> {
     let silent = places(runs, |run| {
         run.own_tools.is_known
             && run.own_tools.calls.is_empty()
-            && run.trace.tool_calls.is_empty()
-            && run.tools.as_ref().is_none_or(Vec::is_empty)
+            && (run.trace.tool_calls.is_empty() && run.tools.as_ref().is_none_or(Vec::is_empty)
+                || only_ends_by_a_call(run))
     });
     silent.first()?;
+    if silent
+        .iter()
+        .any(|place| only_ends_by_a_call(&runs[*place]))
+    {
+        return Some(format!(
+            "no call but the one that ends the run is recorded in {}: the model was offered no other tools, and no tool told the session \
+             of a call. The agent may act in text; docs/own-tools.md says what to do",
+            named(&silent, runs)
+        ));
+    }
     Some(format!(
         "no call is recorded in {}: the model was offered no tools, and no tool told the session of a call. The agent may act in \
          text; docs/own-tools.md says what to do",
         named(&silent, runs)
     ))
+}
+
+/// Whether a run has one call, of the only tool that was offered, and this call has no result: it ended the run.
+fn only_ends_by_a_call(run: &Run) -> bool {
+    let (Some([tool]), [call]) = (run.tools.as_deref(), run.trace.tool_calls.as_slice()) else {
+        return false;
+    };
+    tool.name == call.name && run.trace.tool_results.is_empty() && !run.trace.truncated()
 }

@@ -350,8 +350,27 @@ impl Playing {
         let calls = self.recorded.calls.iter().zip(&self.taken).enumerate();
         calls.filter_map(move |(place, (call, taken))| {
             let is_unmade = !taken && !call.told && !gone.contains(&place);
-            is_unmade.then_some(call)
+            (is_unmade && !self.is_below_unmade(call)).then_some(call)
         })
+    }
+
+    /// Whether a recorded call was made inside of others that the code does not make: those are told.
+    fn is_below_unmade(&self, call: &RecordedOwn) -> bool {
+        match call.inside {
+            Some(outer) => self.taken.get(outer) == Some(&false),
+            None => {
+                let mut open = call.open.iter();
+                !call.open.is_empty() && open.all(|outer| self.taken.get(*outer) == Some(&false))
+            }
+        }
+    }
+
+    /// Whether the code called a tool at all.
+    pub(super) fn is_called(&self, name: &str) -> bool {
+        let calls = self.recorded.calls.iter().zip(&self.taken);
+        let mut taken = calls.filter(|(_, taken)| **taken);
+        taken.any(|(call, _)| is_same_tool(&call.own.name, name))
+            || self.unknown.iter().any(|one| is_same_tool(&one.name, name))
     }
 }
 

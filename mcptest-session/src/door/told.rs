@@ -9,6 +9,10 @@ use super::recorded::{RecordedCalls, RecordedOwn};
 use super::state::Door;
 use super::ticks::Ticks;
 
+/// Why none of the calls of a tool may have been seen, beside that there were none.
+const UNSEEN: &str =
+    ", or no session sees it: its decorator is gone, or it runs where `MCPTEST_TOOLS` is not set";
+
 impl Door {
     /// A door behind which no tool runs: what a cassette has of own tools is given back.
     #[must_use]
@@ -47,8 +51,11 @@ impl Door {
             });
             let unmade = playing.unmade().filter(|one| goes_on(one)).map(|one| {
                 let name = &one.own.name;
-                let words =
+                let mut words =
                     format!("the code does not make the recorded call of the tool `{name}`");
+                if !playing.is_called(name) {
+                    words += UNSEEN;
+                }
                 told(name, answers, words, [Some(one.own.args.clone()), None])
             });
             unknown.chain(unmade).collect()

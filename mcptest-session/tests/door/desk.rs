@@ -89,7 +89,8 @@ fn what_the_code_does_otherwise_is_told_and_nothing_is_done() {
         },
         0,
     );
-    let unmade = "tools[refund]: the code does not make the recorded call of the tool `refund`";
+    let unmade = "tools[refund]: the code does not make the recorded call of the tool `refund`, or no session sees it: its \
+                  decorator is gone, or it runs where `MCPTEST_TOOLS` is not set";
     assert_eq!(
         skipped.iter().filter(|told| *told == unmade).count(),
         2,
@@ -313,7 +314,8 @@ fn an_agent_that_acts_in_text_is_recorded_and_played() {
     };
     // The results are the same, and nothing was called.
     let skipped = plays(true, None);
-    let unmade = "tools[refund]: the code does not make the recorded call of the tool `refund`";
+    let unmade = "tools[refund]: the code does not make the recorded call of the tool `refund`, or no session sees it: its \
+                  decorator is gone, or it runs where `MCPTEST_TOOLS` is not set";
     assert_eq!(skipped, [unmade, unmade]);
     let other = plays(false, Some(9));
     assert!(
@@ -385,12 +387,16 @@ fn what_a_tool_asks_for_is_not_asked_for_when_it_is_given_back() {
                 .unwrap();
         },
     );
-    assert!(
-        told(&played).contains(
-            &"tools[research]: the code does not make the recorded call of the tool `research`"
-                .to_owned()
-        )
-    );
+    let own = told(&played);
+    let own: Vec<&String> = own
+        .iter()
+        .filter(|told| told.starts_with("tools["))
+        .collect();
+    // What was inside of it goes with it.
+    assert_eq!(own.len(), 1, "{own:#?}");
+    assert!(own[0].starts_with(
+        "tools[research]: the code does not make the recorded call of the tool `research`"
+    ));
 }
 
 #[test]

@@ -96,6 +96,9 @@ fn cases_say_what_the_code_made_of_a_call_of_its_own_tool() {
         ["agent", "agent::calls", "agent::flow", "agent::narrative"]
     );
     assert!(saying("attempts", GATES, &[plain]).is_empty());
+    let twice = run(&json!({ "attempts": [{ "result": 1 }, { "result": 1 }] }));
+    let words = "its last attempt; `find` ran to its end more than once for one call of the model";
+    assert_eq!(saying(words, GATES, &[twice]).len(), 4);
 }
 
 #[test]
@@ -113,6 +116,18 @@ fn only_a_session_without_a_call_and_without_tools_may_be_of_an_agent_that_acts_
         saying(words, gates, &[run(&session, &[]), offered.clone()]),
         ["agent::calls", "agent::narrative"]
     );
+    let mut output = json!({ "session": session, "tools": ["final_answer(answer)"], "trace": calls(&["final_answer"]) });
+    output["trace"]["tool_results"] = json!([]);
+    let words = "no call but the one that ends the run is recorded in run 1: the model was offered no other tools, and no tool told \
+                 the session of a call. The agent may act in text";
+    assert_eq!(
+        saying(words, gates, std::slice::from_ref(&output)),
+        ["agent::calls", "agent::narrative"]
+    );
+    let mut answered = output;
+    answered["trace"]["tool_results"] =
+        json!([{ "call_index": 0, "is_error": false, "result": "" }]);
+    assert!(saying("may act in", gates, &[answered]).is_empty());
     // Nobody else: who had tools, whose tools told the session of themselves, who was recorded otherwise.
     let noted = run(
         &json!({ "version": "1.2", "tools": [{ "name": "find", "args": {} }] }),

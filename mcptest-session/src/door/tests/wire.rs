@@ -50,7 +50,10 @@ fn a_tool_runs_once_and_is_given_back_afterwards() {
     assert_eq!(ask(&plays, "done", &json!({ "run": "t0" })).0, 409);
     assert_eq!(
         told(&plays),
-        ["the code does not make the recorded call of the tool `get_order`"]
+        [
+            "the code does not make the recorded call of the tool `get_order`, or no session sees it: its decorator is gone, or \
+             it runs where `MCPTEST_TOOLS` is not set"
+        ]
     );
 }
 
