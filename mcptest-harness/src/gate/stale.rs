@@ -6,7 +6,7 @@ use mcptest_suite::{Diagnostic, Span, Spanned, cassette_slug};
 use super::{AgentGates, Criterion, Input, Judgement, named, places, scope};
 use crate::eval::FaultPlan;
 use crate::eval::{HitEvidence, judge_recovery};
-use crate::record::answers_fingerprint;
+use crate::record::{answers_fingerprint, faults_fingerprint};
 use crate::render::{Diff, Evidence, Finding};
 use crate::trace::Run;
 
@@ -153,10 +153,17 @@ fn later_turns(run: &Run) -> Vec<&str> {
 
 /// Runs with marks of faults that the plan of today does not leave.
 fn faults(plan: &FaultPlan, agent: &Agent, runs: &[Run], command: &str) -> Option<Finding> {
+    let declared = faults_fingerprint(&plan.faults);
+    // What a session noted is so. Other recordings show it by their marks.
+    let noted = |run: &Run| {
+        let recorded = run.own_tools.faults.as_ref()?;
+        let words = "the suite has other faults than the run was recorded with";
+        (Some(recorded) != declared.as_ref()).then(|| words.to_owned())
+    };
     let others: Vec<(usize, String)> = runs
         .iter()
         .enumerate()
-        .filter_map(|(index, run)| Some((index, other_mark(plan, run)?)))
+        .filter_map(|(index, run)| Some((index, other_mark(plan, run).or_else(|| noted(run))?)))
         .collect();
     let differing: Vec<usize> = others.iter().map(|(index, _)| *index).collect();
     let (_, first) = others.first()?;

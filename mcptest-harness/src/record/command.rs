@@ -18,9 +18,12 @@ use serde_json::{Value, json};
 use super::budget::Budget;
 use super::declared::{declared, reserve};
 use super::environment::inherited;
+use super::request::faults_of;
 use super::spending::SuiteSpending;
 use super::unasked::{by_program, unreached};
-use super::{Live, LiveError, Plays, Progress, RunRequest, Spent, answers_fingerprint};
+use super::{
+    Live, LiveError, Plays, Progress, RunRequest, Spent, answers_fingerprint, faults_fingerprint,
+};
 
 /// How long a program may take that sets everything back.
 const BEFORE: Duration = Duration::from_mins(5);
@@ -316,6 +319,9 @@ pub(super) fn told(
     if let Some(declared) = answers_fingerprint(agent) {
         cassette["session"]["answers"] =
             json!({ "fingerprint": declared, "used": run.answers.used() });
+    }
+    if let Some(declared) = faults_fingerprint(faults_of(suite, agent)) {
+        cassette["session"]["faults"] = declared.into();
     }
     Ok(cassette)
 }

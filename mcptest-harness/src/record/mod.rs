@@ -49,5 +49,6 @@ pub(crate) use progress::{Progress, Spent};
 pub(crate) use request::Plays;
 pub use request::RunRequest;
 pub(crate) use request::{
-    Live, LiveError, PlayRequest, PlayedRun, answers_fingerprint, request_fingerprint,
+    Live, LiveError, PlayRequest, PlayedRun, answers_fingerprint, faults_fingerprint,
+    request_fingerprint,
 };

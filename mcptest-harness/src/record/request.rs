@@ -11,7 +11,7 @@ use mcptest_trace::record::{Recorder, fingerprint};
 use regex::Regex;
 
 use super::Progress;
-use crate::eval::{PlaybackOptions, PlaybackReport};
+use crate::eval::{Fault, PlaybackOptions, PlaybackReport};
 use crate::trace::{Origin, Run, canonical_json};
 
 /// What an agent is asked in one run that is recorded: what the suite says of it.
@@ -91,6 +91,27 @@ pub(crate) fn answers_fingerprint(agent: &Agent) -> Option<String> {
     (!entries.is_empty()).then(|| fingerprint(&canonical_json(&json!(entries))))
 }
 
+/// The faults that an agent injects.
+pub(crate) fn faults_of<'s>(suite: &'s Suite, agent: &'s Agent) -> impl Iterator<Item = &'s Fault> {
+    let injected = agent.inject.iter();
+    injected.map(|index| &suite.faults[index.value].value)
+}
+
+fn fault_form(fault: &Fault) -> Value {
+    json!({
+        "name": fault.name, "tool": fault.tool, "server": fault.server, "kind": fault.kind.name(),
+        "delay_ms": fault.kind.delay_ms(), "failures": fault.kind.failures(),
+    })
+}
+
+/// What tells the faults of an agent from others; nothing where it has none.
+pub(crate) fn faults_fingerprint<'f>(
+    faults: impl IntoIterator<Item = &'f Fault>,
+) -> Option<String> {
+    let forms: Vec<Value> = faults.into_iter().map(fault_form).collect();
+    (!forms.is_empty()).then(|| fingerprint(&canonical_json(&json!(forms))))
+}
+
 /// What is asked of an agent as canonical JSON: the same bytes in every version that knows this form.
 fn canonical_request(suite: &Suite, agent: &Agent, model: usize) -> String {
     let request = RunRequest::new(agent, &agent.models[model].value, 0);
@@ -121,14 +142,7 @@ fn canonical_request(suite: &Suite, agent: &Agent, model: usize) -> String {
             "http": { "url": url, "bearer_token_env": bearer_token_env },
         }),
     });
-    let faults = agent.inject.iter().map(|index| {
-        let fault = &suite.faults[index.value].value;
-        json!({
-            "name": fault.name, "tool": fault.tool, "server": fault.server,
-            "kind": fault.kind.name(), "delay_ms": fault.kind.delay_ms(),
-            "failures": fault.kind.failures(),
-        })
-    });
+    let faults = faults_of(suite, agent).map(fault_form);
     let answers: Vec<_> = agent.answers.iter().map(|entry| &entry.value).collect();
     let command = agent.command.as_ref();
     let command = command.map(|own| {

@@ -40,6 +40,14 @@ impl Raised {
 }
 
 impl Ending {
+    /// Writes the value or the error that it ended with, if there is one.
+    #[cfg(feature = "record")]
+    pub(crate) fn write_end(&self, written: &mut Value) {
+        if matches!(self, Self::Result(_) | Self::Error(_)) {
+            self.write(written);
+        }
+    }
+
     /// Writes it into the object of its call.
     pub(crate) fn write(&self, written: &mut Value) {
         match self {

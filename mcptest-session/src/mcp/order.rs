@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::names::NameIndex;
 use super::seen::{Seen, is_name_of};
+use crate::door::alike::is_same_tool;
 use crate::door::{OwnCall, Strike};
 use crate::exchange::Call;
 use crate::record::{Fit, Log, fit};
@@ -33,6 +34,8 @@ pub(crate) struct Order {
 struct Wanted {
     call: Call,
     reached: bool,
+    /// The tool and the server, as faults name them.
+    target: (String, String),
     /// The result and the mark of the fault that strikes it.
     fault: Option<(Value, Value)>,
 }
@@ -102,11 +105,13 @@ impl Order {
                 .meant(&call.name)
                 .or_else(|| is_name_of(&call.name, server, tool).then_some((server, tool)));
             let (server, tool) = meant.unwrap_or(("", &call.name));
+            let target = (tool.to_owned(), server.to_owned());
             let faults = self.faults.as_mut();
             let waiting = self.waiting.entry(canonical_json(&call.args)).or_default();
             waiting.insert(self.calls.len());
             self.calls.push(Wanted {
-                fault: faults.and_then(|faults| faults.timed_out(tool, server)),
+                fault: faults.and_then(|faults| faults.timed_out(&target.0, &target.1)),
+                target,
                 call,
                 reached: false,
             });
@@ -119,12 +124,17 @@ impl Order {
         self.place_of(call).is_some()
     }
 
-    /// The fault that strikes a call of an own tool. A further attempt at a call has its fate. Where no tools are offered
-    /// the agent acts in text: its calls count as they come.
+    /// The fault that strikes a call of an own tool. A further attempt at a call of the model's is a call of its own for the
+    /// faults: a tool that recovers may do so within the code's own loop. Where no tools are offered the agent acts in text:
+    /// its calls count as they come.
     pub(super) fn own(&mut self, seen: &Seen, call: &OwnCall, is_outer: bool) -> Option<Strike> {
         self.take_in(seen, "", "");
         if let Some(place) = self.place_of(call) {
             let wanted = &mut self.calls[place];
+            if wanted.reached {
+                let (tool, server) = &wanted.target;
+                return self.faults.as_mut()?.timed_out(tool, server);
+            }
             wanted.reached = true;
             return wanted.fault.clone();
         }
@@ -138,7 +148,11 @@ impl Order {
         let all = || self.calls.iter().enumerate();
         if let Some(id) = call.call_id.as_deref() {
             let mut of_id = all().rev();
-            let of_id = of_id.find(|(_, wanted)| wanted.call.id.as_deref() == Some(id));
+            // A tool that another one calls may have its identifier too.
+            let of_id = of_id.find(|(_, wanted)| {
+                let is_it = call.inside.is_none() || is_same_tool(&wanted.call.name, &call.name);
+                is_it && wanted.call.id.as_deref() == Some(id)
+            });
             if let Some((place, _)) = of_id {
                 return Some(place);
             }
@@ -155,7 +169,11 @@ impl Order {
         });
         // What was made already is another call, if not even its arguments are the same.
         let fitting = fitting.filter(|(is_name, reached, ..)| !(*is_name && *reached));
-        fitting.min().map(|(.., place)| place)
+        let (_, reached, .., place) = fitting.min()?;
+        // Nor if the model knows what came of it.
+        let id = self.calls[place].call.id.as_deref();
+        let is_over = reached && id.is_some_and(|id| self.log.has_told(id));
+        (!is_over).then_some(place)
     }
 
     /// A fault whose call reached no server and no door: its name, and the tool's.
@@ -245,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_without_a_server_strikes_own_tools_and_each_attempt_at_a_call() {
+    fn a_fault_without_a_server_strikes_own_tools_and_decides_on_each_attempt_at_a_call() {
         let seen = Seen::default();
         let plan = |fault: Fault| Some(Decisions::new(FaultPlan::new(vec![fault])));
         let flaky = || Fault::new("flaky", FaultKind::RecoverAfter { failures: 1 });
@@ -262,11 +280,16 @@ mod tests {
             Some(("flaky".to_owned(), "desk_find".to_owned()))
         );
         let mark = json!({ "fault": "flaky", "kind": "recover_after" });
-        for _ in 0..2 {
-            let struck = order.own(&seen, &call_of(1), true);
-            assert_eq!(struck.map(|(_, mark)| mark), Some(mark.clone()));
-        }
+        let struck = order.own(&seen, &call_of(1), true);
+        assert_eq!(struck.map(|(_, mark)| mark), Some(mark));
         assert_eq!(order.missed(&seen), None);
+        // The tool has recovered when the code tries again; one that hangs has not.
+        assert_eq!(order.own(&seen, &call_of(1), true), None);
+        let hang = Fault::new("hang", FaultKind::Hang);
+        let mut hangs = Order::new(two_calls(), plan(hang), None);
+        for _ in 0..3 {
+            assert!(hangs.own(&seen, &call_of(1), true).is_some());
+        }
         // A fault of a server strikes no own tool, and the code's own calls are struck by none.
         let mut of_server = Order::new(two_calls(), plan(flaky().with_server("desk")), None);
         assert_eq!(of_server.own(&seen, &call_of(1), true), None);

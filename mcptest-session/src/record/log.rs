@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::observed::{Observed, Outcome};
 use super::question::{Pool, Question};
 use crate::door::Ticks;
-use crate::exchange::{Asked, Call};
+use crate::exchange::{Asked, Call, Item};
 use crate::lossless::Change;
 
 /// How often it is looked whether an answer has ended.
@@ -127,6 +127,18 @@ impl Log {
         let all = self.noted();
         let mut asked = all.requests.iter().filter_map(|one| one.asked.as_ref());
         !all.whole.is_empty() && asked.all(|asked| asked.tools.is_empty())
+    }
+
+    /// Whether a request told the model the result of a call with this identifier.
+    pub(crate) fn has_told(&self, id: &str) -> bool {
+        let all = self.noted();
+        let mut asked = all.requests.iter().filter_map(|one| one.asked.as_ref());
+        asked.any(|asked| {
+            let mut items = asked.items.iter();
+            items.any(
+                |item| matches!(&**item, Item::Result(result) if result.id.as_deref() == Some(id)),
+            )
+        })
     }
 
     /// How many calls of tools the model asked for.

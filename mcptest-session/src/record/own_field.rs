@@ -83,10 +83,16 @@ pub(super) fn mark(trace: &mut Value, known: &InTrace, own: &[OwnCall]) {
                 if let Some(args) = differing_args(&written["args"], &own.args) {
                     written_attempt["args"] = args;
                 }
-                own.ending.write(&mut written_attempt);
+                own.ending.write_end(&mut written_attempt);
+                if let Some(mark) = own.fault() {
+                    written_attempt["synthesized"] = mark.clone();
+                }
                 written_attempt
             });
             differing["attempts"] = each.collect();
+        }
+        if last.ending == Ending::Left {
+            differing["left"] = true.into();
         }
         if last.by.is_some() {
             differing["by"] = "suite".into();

@@ -454,6 +454,49 @@ fn a_fault_strikes_a_tool_of_the_agents_own() {
 }
 
 #[test]
+fn a_tool_recovers_within_the_codes_own_loop() {
+    let change = Change {
+        retries: true,
+        ..Change::default()
+    };
+    let effects = Effects::new();
+    let plan = |failures| {
+        let flaky = Fault::new("flaky", FaultKind::RecoverAfter { failures });
+        FaultPlan::new(vec![flaky.with_tool("refund")])
+    };
+    let faults = Decisions::new(plan(3));
+    let run = record(
+        &script(),
+        &effects,
+        |options| options.faults = Some(faults),
+        |place| pays(place, change),
+    );
+    let cassette = run.unwrap().cassette;
+    // Both refunds are struck as the model asks for them. The first one is struck once more, the second is paid, and to close
+    // fails twice by itself.
+    assert_eq!(effects.count(), 3);
+    assert_eq!(flags(&cassette), [Some(true), Some(false), Some(true)]);
+    let attempts = |call: usize| cassette["trace"]["tool_calls"][call]["own"]["attempts"].clone();
+    let marks = |call: usize| {
+        let attempts = attempts(call);
+        let marks = attempts.as_array().unwrap().iter();
+        let marks: Vec<bool> = marks.map(|one| one["synthesized"].is_object()).collect();
+        marks
+    };
+    assert_eq!((marks(0), marks(1)), (vec![true, true], vec![true, false]));
+    let report = judge_recovery(&cassette["trace"], &plan(3));
+    assert_eq!(report.fired, [3]);
+    assert!(report.contradictions.is_empty() && report.foreign_marks.is_empty());
+    assert_eq!(
+        judge_recovery(&cassette["trace"], &plan(4))
+            .contradictions
+            .len(),
+        1
+    );
+    is_green(&cassette, &effects, |place| pays(place, change));
+}
+
+#[test]
 fn a_value_that_cannot_be_kept_ends_the_session_without_a_recording() {
     let effects = Effects::new();
     let run = record(

@@ -1,22 +1,19 @@
 //! `recovery`: how did the agent cope with a tool that did not answer?
 
+mod attempts;
 mod faults;
 mod marks;
 mod report;
 #[cfg(test)]
 mod tests;
 
-use crate::trace::{AsTrace, StopReason, Synthesized, ToolResult, Trace};
+use crate::trace::{AsTrace, StopReason, Synthesized, Trace};
 
 pub use faults::{Decisions, Effect, Fault, FaultKind, FaultPlan};
 pub use marks::{RecoveryMarks, RecoveryScore, score_recovery};
 pub use report::{Contradiction, ForeignMark, Hit, HitEvidence, RecoveryReport};
 
-/// Whether the recording marks a result as the doing of a fault.
-fn is_marked_by(result: &ToolResult, fault: &Fault) -> bool {
-    let synthesized = result.synthesized.as_ref();
-    synthesized.is_some_and(|synthesized| synthesized.fault == fault.name)
-}
+use attempts::{Came, Further, steps};
 
 /// The old name of [`judge_recovery`].
 #[deprecated(note = "`replay_recovery` is `judge_recovery` now")]
@@ -52,65 +49,46 @@ pub fn judge_recovery(run: &(impl AsTrace + ?Sized), plan: &FaultPlan) -> Recove
     let recovered = has_recovered(&trace);
     let results = trace.results_by_call();
     let answered_by = servers(&trace);
-    let mut decisions = Decisions::new(plan.clone());
-    let mut fired = vec![0; plan.faults.len()];
-    let mut foreign_marks = Vec::new();
-    let mut hits: Vec<Hit> = Vec::new();
-    let mut contradictions = Vec::new();
-    let mut unplanned = Vec::new();
-
-    for (call_index, (call, result)) in trace.tool_calls.iter().zip(results).enumerate() {
-        let mark = result.and_then(|result| result.synthesized.as_ref());
-        let decision = decisions.decide(&call.name, answered_by[call_index]);
-        if let Some(recorded) = mark {
-            let planned = decision.map(|(index, _)| {
-                let Fault { name, kind, .. } = &plan.faults[index];
-                Synthesized::new(name, kind.name())
-            });
-            if planned
-                .as_ref()
-                .is_none_or(|planned| !agrees(recorded, planned))
-            {
-                foreign_marks.push(ForeignMark {
-                    call_index,
-                    recorded: recorded.clone(),
-                    planned,
-                });
-            }
+    let mut found = Judging {
+        decisions: Decisions::new(plan.clone()),
+        fired: vec![0; plan.faults.len()],
+        plan,
+        hits: Vec::new(),
+        contradictions: Vec::new(),
+        unplanned: Vec::new(),
+        foreign_marks: Vec::new(),
+    };
+    for step in steps(&trace) {
+        // The recorder decides on the calls of an answer as it comes, and on further attempts as they are made.
+        let mut further = Further::default();
+        for call_index in step {
+            let call = &trace.tool_calls[call_index];
+            let attempts = call.own.as_ref().map_or(&[][..], |own| &own.attempts);
+            let came = match attempts {
+                [first, others @ ..] if !others.is_empty() => {
+                    further.add((call, answered_by[call_index]), call_index, others);
+                    Came::of_attempt(first)
+                }
+                _ => Came::of_result(results[call_index]),
+            };
+            found.call((&call.name, answered_by[call_index]), call_index, &came);
         }
-        let Some((index, effect)) = decision else {
-            if mark.is_some() {
-                unplanned.push(call_index);
-            }
-            continue;
-        };
-        let fault = &plan.faults[index];
-        let evidence = match (effect, result) {
-            (Effect::Late(_), _) => HitEvidence::AnsweredLate,
-            (Effect::Timeout, Some(result)) if is_marked_by(result, fault) => {
-                HitEvidence::Synthesized
-            }
-            (Effect::Timeout, Some(result)) if result.is_error => HitEvidence::Error,
-            (Effect::Timeout, None) => HitEvidence::NoResult,
-            (Effect::Timeout, Some(_)) => {
-                contradictions.push(Contradiction {
-                    call_index,
-                    tool: call.name.clone(),
-                    fault: fault.name.clone(),
-                });
-                continue;
-            }
-        };
-        fired[index] += 1;
-        let score = effect.score(plan.max_detection_ms);
-        hits.push(Hit {
-            call_index,
-            fault: fault.name.clone(),
-            evidence,
-            detected_after_ms: score.time_to_detection_ms,
-            hang_ms: score.user_visible_hang_ms,
-        });
+        for (of, attempts) in further.of_tools() {
+            found.attempts(of, &attempts);
+        }
     }
+    let Judging {
+        fired,
+        mut hits,
+        mut contradictions,
+        mut unplanned,
+        mut foreign_marks,
+        ..
+    } = found;
+    hits.sort_by_key(|one| one.call_index);
+    contradictions.sort_by_key(|one| one.call_index);
+    foreign_marks.sort_by_key(|one| one.call_index);
+    unplanned.sort_unstable();
 
     let mut timeouts = hits
         .iter()
@@ -133,6 +111,107 @@ pub fn judge_recovery(run: &(impl AsTrace + ?Sized), plan: &FaultPlan) -> Recove
         unplanned,
         foreign_marks,
         fired,
+    }
+}
+
+/// What is found while a run is held against a plan.
+struct Judging<'p> {
+    plan: &'p FaultPlan,
+    decisions: Decisions,
+    fired: Vec<usize>,
+    hits: Vec<Hit>,
+    contradictions: Vec<Contradiction>,
+    unplanned: Vec<usize>,
+    foreign_marks: Vec<ForeignMark>,
+}
+
+impl Judging<'_> {
+    /// A call, or its first attempt.
+    fn call(&mut self, (tool, server): (&str, &str), call_index: usize, came: &Came<'_>) {
+        let decision = self.decisions.decide(tool, server);
+        if let Some(recorded) = came.mark {
+            let planned = decision.map(|(index, _)| {
+                let Fault { name, kind, .. } = &self.plan.faults[index];
+                Synthesized::new(name, kind.name())
+            });
+            if planned
+                .as_ref()
+                .is_none_or(|planned| !agrees(recorded, planned))
+            {
+                self.foreign_marks.push(ForeignMark {
+                    call_index,
+                    recorded: recorded.clone(),
+                    planned,
+                });
+            }
+        }
+        let Some((index, effect)) = decision else {
+            if came.mark.is_some() {
+                self.unplanned.push(call_index);
+            }
+            return;
+        };
+        match came.evidence(effect, &self.plan.faults[index]) {
+            Some(evidence) => self.hit(call_index, (index, effect), evidence),
+            None => self.contradicts(call_index, tool, index),
+        }
+    }
+
+    /// Further attempts at calls of a tool. Which of them come first, nothing says, so that only how many were struck is
+    /// compared.
+    fn attempts(&mut self, (tool, server): (&str, &str), attempts: &[(usize, Came<'_>)]) {
+        let decided = attempts.iter().map(|_| self.decisions.decide(tool, server));
+        let mut planned: Vec<(usize, Effect)> = decided.flatten().collect();
+        let mut left: Vec<&(usize, Came<'_>)> = Vec::new();
+        for one @ (call_index, came) in attempts {
+            let Some(mark) = came.mark else {
+                left.push(one);
+                continue;
+            };
+            let is_it = |(index, _): &(usize, Effect)| {
+                let Fault { name, kind, .. } = &self.plan.faults[*index];
+                agrees(mark, &Synthesized::new(name, kind.name()))
+            };
+            if let Some(place) = planned.iter().position(is_it) {
+                let decision = planned.remove(place);
+                self.hit(*call_index, decision, HitEvidence::Synthesized);
+            } else {
+                self.unplanned.push(*call_index);
+                self.foreign_marks.push(ForeignMark {
+                    call_index: *call_index,
+                    recorded: mark.clone(),
+                    planned: None,
+                });
+            }
+        }
+        // What has no mark: an error may be the fault's doing, a success is not.
+        left.sort_by_key(|(_, came)| came.is_success());
+        for ((index, effect), (call_index, came)) in planned.into_iter().zip(left) {
+            match came.evidence(effect, &self.plan.faults[index]) {
+                Some(evidence) => self.hit(*call_index, (index, effect), evidence),
+                None => self.contradicts(*call_index, tool, index),
+            }
+        }
+    }
+
+    fn hit(&mut self, call_index: usize, (index, effect): (usize, Effect), evidence: HitEvidence) {
+        self.fired[index] += 1;
+        let score = effect.score(self.plan.max_detection_ms);
+        self.hits.push(Hit {
+            call_index,
+            fault: self.plan.faults[index].name.clone(),
+            evidence,
+            detected_after_ms: score.time_to_detection_ms,
+            hang_ms: score.user_visible_hang_ms,
+        });
+    }
+
+    fn contradicts(&mut self, call_index: usize, tool: &str, index: usize) {
+        self.contradictions.push(Contradiction {
+            call_index,
+            tool: tool.to_owned(),
+            fault: self.plan.faults[index].name.clone(),
+        });
     }
 }
 

@@ -69,10 +69,10 @@ keys! {
             server_name => server;
     }
     OWN {
-        args result attempts by;
+        args result attempts by left;
     }
     ATTEMPT {
-        args result error;
+        args result error synthesized;
     }
     RESULT {
         call_index server is_error synthesized result;

@@ -3,8 +3,10 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::Synthesized;
 use super::json::{Json, Object};
 use super::keys;
+use super::read::synthesized;
 use super::reader::Reader;
 
 /// What the code says of a call of its own tool, where that is not what the model asked or was told.
@@ -35,6 +37,9 @@ pub struct OwnSide {
     /// Who answered in the place of the tool: `suite`, where its `answers:` or its faults did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// Control flow ended the tool, which has not failed: the last attempt.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub left: bool,
 }
 
 impl OwnSide {
@@ -61,6 +66,9 @@ pub struct Attempt {
     /// How the tool failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Value>,
+    /// The fault that answered in the place of the tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub synthesized: Option<Synthesized>,
 }
 
 /// What a session noted of the tools of the agent's own code.
@@ -73,6 +81,8 @@ pub struct OwnTools {
     pub calls: Vec<OwnToolCall>,
     /// The `answers:` that the run was recorded with; nothing where the suite had none.
     pub answers: Option<GivenAnswers>,
+    /// What tells the faults from others that the run was recorded with; nothing where there were none, or nobody noted it.
+    pub faults: Option<String>,
 }
 
 /// A call of a tool of the agent's own, as the code made it.
@@ -117,10 +127,12 @@ impl OwnTools {
                 used: used.collect(),
             })
         });
+        let faults = session.get("faults").and_then(Value::as_str);
         Self {
             is_known: true,
             calls: calls.collect(),
             answers,
+            faults: faults.map(str::to_owned),
         }
     }
 }
@@ -135,6 +147,7 @@ pub(super) fn side(mut map: Object<'_>, at: &mut Reader<'_>) -> OwnSide {
         result: map.take("result").map(Json::into_value),
         attempts: at.list(map, "attempts", |map, _, at| attempt(map, at)),
         by: at.text(map, "by"),
+        left: at.flag(map, "left").unwrap_or_default(),
     }
 }
 
@@ -144,5 +157,6 @@ fn attempt(mut map: Object<'_>, at: &mut Reader<'_>) -> Attempt {
         args: map.take("args").map(Json::into_value),
         result: map.take("result").map(Json::into_value),
         error: map.take("error").map(Json::into_value),
+        synthesized: synthesized(&mut map, at),
     }
 }

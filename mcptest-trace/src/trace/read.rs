@@ -89,13 +89,7 @@ fn tool_result(mut map: Object<'_>, index: usize, calls: usize, at: &mut Reader<
             "there is no call {call_index}; {calls} were recorded"
         ));
     }
-    let synthesized = at.object(map, "synthesized", |mut map, at| {
-        at.keys(&map, &keys::SYNTHESIZED);
-        Synthesized {
-            fault: at.required_text(&mut map, "fault"),
-            kind: at.text(&mut map, "kind").unwrap_or_default(),
-        }
-    });
+    let synthesized = synthesized(map, at);
     let (is_error, error_known) = is_error(map, synthesized.is_some(), at);
     ToolResult {
         call_index,
@@ -106,6 +100,17 @@ fn tool_result(mut map: Object<'_>, index: usize, calls: usize, at: &mut Reader<
         synthesized,
         duration_ms: at.count(map, "duration_ms"),
     }
+}
+
+/// The mark of the fault that answered.
+pub(super) fn synthesized(map: &mut Object<'_>, at: &mut Reader<'_>) -> Option<Synthesized> {
+    at.object(map, "synthesized", |mut map, at| {
+        at.keys(&map, &keys::SYNTHESIZED);
+        Synthesized {
+            fault: at.required_text(&mut map, "fault"),
+            kind: at.text(&mut map, "kind").unwrap_or_default(),
+        }
+    })
 }
 
 /// Whether a result is an error, and whether it says so or the contrary: by `is_error`, or by MCP's

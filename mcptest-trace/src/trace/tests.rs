@@ -77,14 +77,18 @@ fn what_the_code_says_of_its_own_tools_is_read() {
     let mut whole = run();
     whole["trace"]["tool_calls"][1]["own"] = json!({
         "args": { "x": 1.5 }, "result": null, "by": "suite",
-        "attempts": [{ "error": { "type": "E", "text": "no" } }, { "args": { "x": 2 }, "result": [] }],
+        "attempts": [
+            { "error": { "type": "E", "text": "no" }, "synthesized": { "fault": "flaky", "kind": "hang" } },
+            { "args": { "x": 2 }, "result": [] },
+        ],
+        "left": true,
     });
     whole["session"] = json!({
         "version": "1.3",
         "tools": [
             { "name": "a", "args": {}, "call": 1, "by": "suite" }, { "name": "b", "call": "odd" }, { "args": {} }, 7,
         ],
-        "answers": { "fingerprint": "f", "used": [0, 2] },
+        "answers": { "fingerprint": "f", "used": [0, 2] }, "faults": "g",
     });
     let read = parse(&whole.to_string()).unwrap();
     assert_eq!(read.trace.tool_calls[0].own, None);
@@ -97,6 +101,7 @@ fn what_the_code_says_of_its_own_tools_is_read() {
         .iter()
         .map(|call| (&*call.name, call.call, call.by_suite));
     assert!(noted.eq([("a", Some(1), true), ("b", None, false)]));
+    assert_eq!(read.own_tools.faults.as_deref(), Some("g"));
     let answers = read.own_tools.answers.unwrap();
     assert_eq!((&*answers.fingerprint, answers.used), ("f", vec![0, 2]));
     for (own, said) in [

@@ -109,6 +109,7 @@ impl fmt::Display for ForeignMark {
 /// 3. A timeout counts as hit when the recording marks the result as the fault's, else when the
 ///    result is an error, else when there is no result. A success contradicts the fault: the run
 ///    was recorded without it.
+///    Each attempt of the agent's own code at a call of the model is a call here.
 /// 4. A timeout costs one detection budget, at which it is detected; a late answer costs its delay
 ///    and detects nothing. The costs add up. So in virtual time every timeout is a clean one:
 ///    `clean_timeout` tells runs apart only where the marks are measured ([`score_recovery`](super::score_recovery)).

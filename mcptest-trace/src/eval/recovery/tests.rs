@@ -56,6 +56,36 @@ fn marks(detected_ms: Option<u64>, recovered_ms: Option<u64>) -> RecoveryScore {
     })
 }
 
+/// A run of one `search` whose code tried it more often: `*` struck, `!` failed, `+` a success.
+fn tried(attempts: &str, failures: u64) -> RecoveryReport {
+    let each = attempts.chars().map(|came| match came {
+        '+' => json!({ "result": 1 }),
+        '*' => json!({ "error": {}, "synthesized": { "fault": "f", "kind": "recover_after" } }),
+        _ => json!({ "error": {} }),
+    });
+    let own = json!({ "attempts": each.collect::<Vec<_>>() });
+    let run = json!({
+        "tool_calls": [{ "name": "search", "step": 0, "own": own }],
+        "tool_results": [{ "call_index": 0, "is_error": !attempts.ends_with('+') }],
+        "final_response": "done",
+        "conversation": { "stop_reason": "completed" },
+    });
+    judge_recovery(&run, &on_search(FaultKind::RecoverAfter { failures }))
+}
+
+#[test]
+fn each_attempt_of_the_code_is_a_call_that_a_fault_decides_on() {
+    let report = tried("**+", 2);
+    assert_eq!((report.fired[0], report.detections), (2, 2));
+    assert!(report.contradictions.is_empty() && report.foreign_marks.is_empty());
+    // The plan strikes more of them than were struck, and fewer.
+    assert_eq!(tried("*++", 2).contradictions.len(), 1);
+    let fewer = tried("**+", 1);
+    assert_eq!((fewer.foreign_marks.len(), fewer.unplanned.len()), (1, 1));
+    // An error may be the fault's doing, as of a call.
+    assert_eq!(tried("!!+", 2).fired, [2]);
+}
+
 #[test]
 fn the_hang_ends_with_detection_or_recovery_whichever_is_earlier() {
     assert_eq!(marks(Some(600), Some(1_100)).user_visible_hang_ms, 500);
