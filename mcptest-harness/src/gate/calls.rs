@@ -136,9 +136,11 @@ impl EachRun for CallLimits {
             .iter()
             .zip(results)
             .map(|(call, result)| {
+                let is_left = call.own.as_ref().is_some_and(|own| own.left);
                 let mark = match result {
                     Some(result) if result.is_error => " (an error)",
-                    Some(_) if unknown => " (an error or not)",
+                    _ if is_left => " (ended by control flow)",
+                    Some(result) if unknown && !result.error_known => " (an error or not)",
                     Some(_) => "",
                     None => " (no result)",
                 };

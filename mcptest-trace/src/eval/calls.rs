@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::measure::{Measure, Unit};
 use super::metrics::metrics;
 use crate::number::real;
-use crate::trace::{AsTrace, Trace};
+use crate::trace::{AsTrace, ToolCall, ToolResult, Trace};
 
 pub use money::{UnknownCost, cost_of_run};
 pub use prices::{ModelPrice, Prices};
@@ -46,9 +46,12 @@ pub struct CallCounts {
     /// Tool calls.
     pub count: u64,
     /// Tool calls that ended in an error; nothing where no result tells whether it is one, or a call has
-    /// no result.
+    /// no result. A tool of the agent's own that control flow ended has not failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub errors: Option<u64>,
+    /// Tool calls that are known to have ended in an error: at least so many did.
+    #[serde(skip)]
+    pub known_errors: u64,
     /// Model calls; nothing where none was recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
@@ -115,18 +118,28 @@ metrics! { CallCounts as counts {
 pub fn count_calls(run: &(impl AsTrace + ?Sized)) -> CallCounts {
     let trace = run.as_trace();
     let results = trace.results_by_call();
-    let known = trace.errors_unknown() == 0 && results.iter().all(Option::is_some);
     let errors = results.iter().flatten().filter(|result| result.is_error);
+    let errors = errors.count() as u64;
+    let mut calls = trace.tool_calls.iter().zip(&results);
+    let is_partial = trace.errors_unknown() > 0;
+    let is_unknown = calls.any(|(call, result)| is_error_unknown(call, *result, is_partial));
     let recorded = |count: u64| Some(count).filter(|count| *count > 0);
     CallCounts {
         count: trace.tool_calls.len() as u64,
-        errors: known.then_some(errors.count() as u64),
+        errors: (!is_unknown).then_some(errors),
+        known_errors: errors,
         steps: recorded(trace.model_calls()),
         tokens: trace.tokens_taken(),
         ms: trace.conversation.duration_ms,
         slowest_ms: slowest(&trace),
         usd: None,
     }
+}
+
+/// Whether nobody knows if a call ended in an error. `is_partial`: results without a flag may be errors.
+fn is_error_unknown(call: &ToolCall, result: Option<&ToolResult>, is_partial: bool) -> bool {
+    let is_left = call.own.as_ref().is_some_and(|own| own.left);
+    !is_left && result.is_none_or(|result| is_partial && !result.error_known)
 }
 
 /// The same with what the run cost, of which `model` is the run's model.
@@ -160,9 +173,12 @@ impl CallLimits {
     /// Each limit that is stated: its name, the limit, and what a run took of it.
     #[must_use]
     pub fn against(&self, counts: &CallCounts) -> Vec<(&'static str, f64, Option<f64>)> {
+        // What is not known cannot make them fewer.
+        let too_many = Some(counts.known_errors);
+        let too_many = too_many.filter(|errors| self.max_errors.is_some_and(|most| *errors > most));
         let counted = [
             ("max", self.max, Some(counts.count)),
-            ("max_errors", self.max_errors, counts.errors),
+            ("max_errors", self.max_errors, counts.errors.or(too_many)),
             ("max_steps", self.max_steps, counts.steps),
             ("max_tokens", self.max_tokens, counts.tokens),
             ("max_ms", self.max_ms, counts.ms),
@@ -202,6 +218,27 @@ mod tests {
             nothing.metrics(),
             json!({ "calls": { "count": 0, "errors": 0, "slowest_ms": 0 } })
         );
+    }
+
+    #[test]
+    fn known_errors_break_a_limit_and_a_call_that_control_flow_ended_is_none() {
+        let run = |left: bool, failed: bool| {
+            count_calls(&json!({
+                "tool_calls": [{ "name": "a" }, { "name": "b", "own": { "left": left } }],
+                "tool_results": [{ "call_index": 0, "is_error": failed, "result": "" }],
+            }))
+        };
+        let limits = CallLimits {
+            max_errors: Some(0),
+            ..CallLimits::default()
+        };
+        let taken = |left, failed| limits.against(&run(left, failed))[0].2;
+        assert_eq!((taken(false, false), taken(false, true)), (None, Some(1.0)));
+        assert_eq!(
+            (taken(true, false), taken(true, true)),
+            (Some(0.0), Some(1.0))
+        );
+        assert_eq!(run(false, true).errors, None);
     }
 
     #[test]
