@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import email.message
+import io
 import json
 import os
 import subprocess
 import sys
+import traceback
 import types
 import unittest
+import urllib.error
 from typing import Any
 from unittest import mock
 
@@ -49,7 +53,7 @@ class Broken(Exception):
 
 class Told(Exception):
     def __init__(self, *messages: dict[str, int], code: int = 0) -> None:
-        self.messages, self.code = messages, code
+        self.messages, self.code = list(messages), code
         super().__init__()
 
 
@@ -57,6 +61,14 @@ class Limited(Exception):
     def __init__(self, limit: int) -> None:
         self.limit = limit
         super().__init__("the limit")
+
+
+class Half(Exception):
+    def __init__(self, of: object, *, code: int = 0) -> None:
+        self.of = type(of)
+
+    def __str__(self) -> str:
+        return f"half of {self.of}"
 
 
 class Left(Exception):
@@ -99,19 +111,48 @@ class Again(unittest.TestCase):
         back = again(raised.exception)
         self.assertEqual((back.errno, back.filename), (raised.exception.errno, "/nope/nowhere"))
 
-    def test_what_it_was_made_of_is_looked_for_in_its_attributes(self) -> None:
-        self.assertEqual(vars(again(Told({"a": 1}, {"b": 2}))), {"messages": ({"a": 1}, {"b": 2}), "code": 0})
-        self.assertEqual(vars(again(Limited(7))), {"limit": 7})
-        late = subprocess.TimeoutExpired("sleep", 3, output="so far")
-        self.assertEqual(vars(again(late)), vars(late))
+    def test_what_it_has_beside_its_arguments_comes_back(self) -> None:
+        for error in (
+            Told({"a": 1}, {"b": 2}),
+            Limited(7),
+            Strange(code=7),
+            subprocess.TimeoutExpired("sleep", 3, output="so far"),
+            urllib.error.URLError("no route"),
+        ):
+            with self.subTest(error=repr(error)):
+                back = again(error)
+                self.assertIs(type(back), type(error))
+                self.assertEqual((str(back), vars(back)), (str(error), vars(error)))
+        told = ended(Limited(7), ())["error"]["args"]
+        self.assertEqual(told, ["the limit", {"$attributes": {"limit": 7}}])
+
+    def test_an_error_inside_of_it_is_its_text(self) -> None:
+        refused = urllib.error.URLError(ConnectionRefusedError(111, "Connection refused"))
+        back = again(refused)
+        self.assertIs(type(back), urllib.error.URLError)
+        self.assertEqual((str(back), vars(back)), (str(refused), {"reason": "[Errno 111] Connection refused"}))
 
     def test_one_that_cannot_be_made_is_a_tool_error_of_its_name(self) -> None:
-        back = again(Strange(code=7))
-        self.assertIsInstance(back, mcptest.ToolError)
-        self.assertNotIsInstance(back, Strange)
-        self.assertEqual((type(back).__name__, type(back).__module__, str(back)), ("Strange", __name__, "code 7"))
-        self.assertIs(type(again(Strange(code=8))), type(back))
+        for error in (
+            Half(object()),
+            urllib.error.HTTPError("http://a", 404, "Not Found", email.message.Message(), io.BytesIO()),
+            UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"),
+        ):
+            with self.subTest(error=repr(error)):
+                back = again(error)
+                self.assertIsInstance(back, mcptest.ToolError)
+                self.assertNotIsInstance(back, type(error))
+                names = type(error).__name__, type(error).__module__, str(error)
+                self.assertEqual((type(back).__name__, type(back).__module__, str(back)), names)
+                self.assertIs(type(again(error)), type(back))
+                traceback.format_exception(type(back), back, None)
         self.assertEqual(ended(Silent(), ())["error"]["text"], "")
+
+    def test_what_a_recording_says_of_one_that_is_no_such_object(self) -> None:
+        for args in (7, "text", {"a": 1}, [{"$attributes": 7}], [{"$attributes": {"args": 7}}], [[]]):
+            with self.subTest(args=args):
+                back = played({"type": "Limited", "module": __name__, "text": "the limit", "args": args}, {})
+                self.assertEqual((type(back).__name__, str(back)), ("Limited", "the limit"))
 
     def test_arguments_are_told_only_if_they_are_plain_json(self) -> None:
         self.assertEqual(ended(KeyError("a", 1, [None]), ())["error"]["args"], ["a", 1, [None]])

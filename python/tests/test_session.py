@@ -163,7 +163,8 @@ class Session(unittest.TestCase):
 
     def test_one_that_raises(self) -> None:
         notes = self.twice(lambda: charge(7))
-        error = {"type": "Declined", "module": __name__, "text": "7 declined", "args": [7]}
+        error: dict[str, Any] = {"type": "Declined", "module": __name__, "text": "7 declined"}
+        error["args"] = ["7 declined", {"$attributes": {"amount": 7}}]
         self.assertEqual(notes, [{"name": "charge", "args": {"amount": 7}, "error": error}])
 
     def test_one_that_is_called_with_something_else(self) -> None:

@@ -5,76 +5,66 @@ from __future__ import annotations
 import builtins
 import contextlib
 import functools
-import inspect
 import json
 from collections.abc import Iterator
 from typing import Any
 
 from ._door import ToolError
-from ._values import alike, encode
+from ._values import encode
 
-# Frameworks end a tool with these when nothing has failed: the package, the class.
-_CONTROL = {
-    ("langgraph", "GraphBubbleUp"),
-    ("pydantic_ai", "CallDeferred"),
-    ("pydantic_ai", "ApprovalRequired"),
-}
+# Frameworks end a tool with these when nothing has failed.
+_CONTROL = {"GraphBubbleUp": "langgraph", "CallDeferred": "pydantic_ai", "ApprovalRequired": "pydantic_ai"}
+# The last of the arguments that are told: what the object has beside them.
+_ATTRIBUTES = "$attributes"
 
 
 def ended(error: BaseException, control: tuple[type[BaseException], ...]) -> dict[str, Any]:
     """What is told of a run that raised: it failed, or it was left by control flow."""
-    ancestors = {(str(kind.__module__).partition(".")[0], kind.__name__) for kind in type(error).__mro__}
-    if not isinstance(error, Exception) or isinstance(error, control) or ancestors & _CONTROL:
+    ancestors = {(kind.__name__, str(kind.__module__).partition(".")[0]) for kind in type(error).__mro__}
+    if not isinstance(error, Exception) or isinstance(error, control) or ancestors & _CONTROL.items():
         return {"left": True}
     told: dict[str, Any] = {"type": type(error).__name__, "module": str(type(error).__module__), "text": ""}
     with contextlib.suppress(Exception):
         told["text"] = str(error).encode("utf-8", "replace").decode()
     with contextlib.suppress(Exception):
-        plain = [args for args in _makings(error) if _is_plain(args)]
-        told["args"] = next(filter(functools.partial(_makes, error), plain), plain[0])
+        made: Any = error.__reduce__()
+        args = list(made[1]) if _is_plain(made[1]) else []
+        texts = {key: str(value) if isinstance(value, Exception) else value for key, value in dict(*made[2:3]).items()}
+        attributes = {key: value for key, value in texts.items() if _is_plain(value)}
+        if args or attributes:
+            told["args"] = [*args, {_ATTRIBUTES: attributes}] if attributes else args
     return {"error": told}
 
 
-def _makings(error: Exception) -> Iterator[list[Any]]:
-    """What may have made it: its `args`, or its attributes that are named as the parameters of its class."""
-    if isinstance(error, OSError) and error.filename is not None:
-        yield [error.errno, error.strerror, error.filename]
-    yield list(error.args)
+def _is_plain(value: Any) -> bool:
     with contextlib.suppress(Exception):
-        made: list[Any] = []
-        for name, parameter in inspect.signature(type(error)).parameters.items():
-            if parameter.kind is parameter.VAR_POSITIONAL:
-                made += vars(error)[name]
-            elif parameter.kind is not parameter.KEYWORD_ONLY and name in vars(error):
-                made.append(vars(error)[name])
-        yield made
-
-
-def _is_plain(args: list[Any]) -> bool:
-    with contextlib.suppress(Exception):
-        return json.dumps(encode(args)) == json.dumps(args)
-    return False
-
-
-def _makes(error: Exception, args: list[Any]) -> bool:
-    with contextlib.suppress(Exception):
-        made = type(error)(*args)
-        return str(made) == str(error) and alike(vars(made), vars(error))
+        return json.dumps(encode(value)) == json.dumps(value)
     return False
 
 
 def played(told: dict[str, Any], names: dict[str, Any]) -> Exception:
     """The recorded exception: of a class that is loaded, with the recorded text, or a `ToolError` of that name."""
-    name, module, text, args = told["type"], told.get("module"), told["text"], told.get("args")
+    name, module, text = told["type"], told.get("module"), told["text"]
+    args, attributes = told.get("args") or [], {}
+    if isinstance(args, list) and args and isinstance(args[-1], dict) and _ATTRIBUTES in args[-1]:
+        args, attributes = args[:-1], args[-1][_ATTRIBUTES]
     kind = _loaded(name, module, names)
-    for given in ([args] if isinstance(args, list) else []) + [[text], []] if kind else []:
-        try:
-            error: Exception = kind(*given)
-            if type(error) is kind and str(error) == text:
+    makings = [lambda: kind(*args), lambda: kind(text), kind, lambda: _unmade(kind, args, attributes)] if kind else []
+    for make in makings:
+        with contextlib.suppress(Exception):
+            error: Exception = make()
+            if type(error) is kind and str(error) == text and attributes.items() <= vars(error).items():
                 return error
-        except Exception:
-            continue
     return _stand_in(name, module if isinstance(module, str) else "mcptest")(text)
+
+
+def _unmade(kind: type[Exception], args: list[Any], attributes: dict[str, Any]) -> Exception:
+    """An object whose class has not made it: nothing of this class runs."""
+    base: Any = next(each for each in kind.__mro__ if vars(builtins).get(each.__name__) is each)
+    error: Exception = base.__new__(kind, *args)
+    vars(error).update(attributes)
+    getattr(error, "__notes__", None)  # Some classes do not find what is missing.
+    return error
 
 
 def _loaded(name: str, module: Any, names: dict[str, Any]) -> Any:
