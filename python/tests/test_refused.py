@@ -105,7 +105,7 @@ class Refused(unittest.TestCase):
     def test_nobody_is_there(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as server:
             port = server.getsockname()[1]
-        self.no_tool_runs("cannot be reached", MCPTEST_TOOLS=f"http://127.0.0.1:{port}/secret/tools")
+        self.no_tool_runs("cannot be asked", MCPTEST_TOOLS=f"http://127.0.0.1:{port}/secret/tools")
 
     def test_answers_that_are_none(self) -> None:
         for answer, why in (
@@ -122,19 +122,19 @@ class Refused(unittest.TestCase):
             (http('{"error": "no"}'), "no answer"),
             (http('{"error": {"type": "E"}}'), "no answer"),
             (http('{"error": {"type": 1, "text": ""}}'), "no answer"),
-            (http('{"run": "t4"'), "no JSON"),
-            (http("\xff"), "no JSON"),
-            (http("[" * 200_000), "no JSON"),
+            (http('{"run": "t4"'), "cannot be asked"),
+            (http("\xff"), "cannot be asked"),
+            (http("[" * 200_000), "cannot be asked"),
             (http('{"run": "t4"}', "201 Created"), "answered 201"),
             (http('{"run": "t4"}', "500 Oops"), "answered 500"),
             (
                 http('{"message": "mcptest: this session has ended"}', "410 Gone"),
                 "410: mcptest: this session has ended",
             ),
-            (http("", "302 Found\r\nLocation: http://127.0.0.1:1/x"), "no JSON"),
-            (b"nonsense\r\n\r\n", "cannot be reached"),
-            (b"", "cannot be reached"),
-            (b'HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n{"run": "t4"}', "cannot be reached"),
+            (http("", "302 Found\r\nLocation: http://127.0.0.1:1/x"), "cannot be asked"),
+            (b"nonsense\r\n\r\n", "cannot be asked"),
+            (b"", "cannot be asked"),
+            (b'HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n{"run": "t4"}', "cannot be asked"),
         ):
             with self.subTest(answer=answer[:120]):
                 server = Server(answer)

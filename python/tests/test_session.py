@@ -8,6 +8,7 @@ import dataclasses
 import datetime
 import functools
 import gc
+import http.client
 import multiprocessing
 import os
 import pathlib
@@ -15,6 +16,7 @@ import threading
 import unittest
 from collections.abc import AsyncIterator, Awaitable, Iterator
 from typing import Any, Callable, Optional
+from unittest import mock
 
 import mcptest
 from door import Door, needed, playing, recording, watched
@@ -151,13 +153,13 @@ class Session(unittest.TestCase):
 
     def test_a_function(self) -> None:
         notes = self.twice(lambda: [refund(7, 8, note="late", by="me"), refund(0), refund(order=7)])
-        told = {"order": 7, "on": "2026-01-02"}
+        told = {"result": {"order": 7, "on": "2026-01-02"}, "text": '{"order":7,"on":"2026-01-02"}'}
         self.assertEqual(
             notes,
             [
-                {"name": "refund", "args": {"order": 7, "more": [8], "note": "late", "by": "me"}, "result": told},
+                {"name": "refund", "args": {"order": 7, "more": [8], "note": "late", "by": "me"}, **told},
                 {"name": "refund", "args": {"order": 0}, "result": None},
-                {"name": "refund", "args": {"order": 7}, "result": told},
+                {"name": "refund", "args": {"order": 7}, **told},
             ],
         )
 
@@ -468,7 +470,7 @@ class Played(unittest.TestCase):
             door.process.kill()
             door.process.wait()
             for act in (lambda: refund(8), lambda: asyncio.run(asked(8)), lambda: next(counted(8))):
-                with self.assertRaisesRegex(mcptest.ToolError, "cannot be reached"):
+                with self.assertRaisesRegex(mcptest.ToolError, "cannot be asked"):
                     act()
         self.assertEqual(ran, ["refund"])
 
@@ -528,35 +530,33 @@ class Apart(unittest.TestCase):
 
     def test_a_report_while_a_request_is_on_its_way(self) -> None:
         """As when a generator is collected in the middle of another call's request."""
-        original = mcptest._door._Connection.getresponse
+        original = http.client.HTTPResponse.begin
         steps = [counted(3)]
 
-        def interrupted(connection: Any) -> Any:
+        def interrupted(response: Any) -> Any:
             while steps:
                 steps.pop().close()
-            return original(connection)
+            return original(response)
 
         with recording() as door:
             next(steps[0])
-            mcptest._door._Connection.getresponse = interrupted  # type: ignore[method-assign]
+            http.client.HTTPResponse.begin = interrupted  # type: ignore[method-assign]
             try:
                 refund(7)
             finally:
-                mcptest._door._Connection.getresponse = original  # type: ignore[method-assign]
+                http.client.HTTPResponse.begin = original  # type: ignore[method-assign]
         self.assertEqual([note["name"] for note in door.notes()], ["counted", "refund"])
         self.assertEqual(door.notes()[0]["result"], [0])
 
     def test_one_connection_serves_many_calls(self) -> None:
         made: list[int] = []
-        original = mcptest._door._Connection.connect
 
-        def connect(connection: Any) -> None:
-            made.append(1)
-            original(connection)
+        class Counted(mcptest._door._Connection):
+            def __init__(self, *of: int) -> None:
+                super().__init__(*of)
+                made.append(1)
 
-        mcptest._door._Connection.connect = connect  # type: ignore[method-assign]
-        self.addCleanup(setattr, mcptest._door._Connection, "connect", original)
-        with recording() as door:
+        with recording() as door, mock.patch.object(mcptest._door, "_Connection", Counted):
             for order in range(20):
                 refund(order)
         self.assertEqual((len(door.notes()), len(made)), (20, 1))

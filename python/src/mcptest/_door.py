@@ -7,6 +7,7 @@ import http.client
 import json
 import os
 import re
+import socket
 import threading
 from typing import Any, Optional
 
@@ -36,39 +37,29 @@ def idle() -> bool:
     return TOOLS not in os.environ and os.environ.get(MODE) != "play"
 
 
-class _Connection(http.client.HTTPConnection):
+class _Connection(socket.socket):
     """A connection of one thread of one process."""
 
     def __init__(self, process: int, port: int) -> None:
-        super().__init__("127.0.0.1", port, timeout=PATIENCE)
+        super().__init__()
         self.of = (process, port)
-        self.unsent = b""
-
-    def send(self, data: Any) -> None:
-        """Keeps the head until the body is there: two packets would wake the session twice."""
-        self.unsent += data
-
-    def getresponse(self) -> http.client.HTTPResponse:
-        """Sends what is kept, and waits for the answer."""
-        unsent, self.unsent = self.unsent, b""
-        super().send(unsent)
-        return super().getresponse()
+        self.settimeout(PATIENCE)
+        self.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.connect(("127.0.0.1", port))
 
     def ended(self) -> bool:
         """Whether the other side has closed it, or has sent what nobody asked for."""
-        try:
-            self.sock.settimeout(0)
-            self.sock.recv(1)
-        except BlockingIOError:
-            self.sock.settimeout(PATIENCE)
-            return False
-        except (OSError, AttributeError):
-            pass
+        with contextlib.suppress(OSError):
+            self.settimeout(0)
+            try:
+                self.recv(1)
+            except BlockingIOError:
+                self.settimeout(PATIENCE)
+                return False
         return True
 
     def __del__(self) -> None:
-        with contextlib.suppress(Exception):
-            self.close()
+        self.close()
 
 
 _kept = threading.local()
@@ -87,8 +78,11 @@ def _post(request: str, body: dict[str, Any]) -> tuple[int, Any]:
     if connection is None or connection.of != of or connection.ended():
         connection = _Connection(*of)
     told = json.dumps(body).encode()
-    connection.request("POST", f"{address[2]}/{request}", told, {"Content-Type": "application/json"})
-    response = connection.getresponse()
+    head = f"POST {address[2]}/{request} HTTP/1.1\r\nHost: 127.0.0.1:{address[1]}\r\nContent-Length: {len(told)}\r\n"
+    # In one packet: two would wake the session twice.
+    connection.sendall(f"{head}Content-Type: application/json\r\n\r\n".encode() + told)
+    response = http.client.HTTPResponse(connection, method="POST")
+    response.begin()
     text = response.read()
     if not response.will_close:
         _kept.connection = connection
@@ -104,12 +98,8 @@ def ask(name: str, asked: dict[str, Any]) -> dict[str, Any]:
             return {**answer, "result": json.loads(text)} if isinstance(text, str) else dict(answer)
         said = answer.get("message") if isinstance(answer, dict) else None
         why = f"the session answered {status}: {said or 'something that is no answer'}"
-    except ToolError as error:
-        why = str(error)
-    except (OSError, http.client.HTTPException) as error:
-        why = f"the session at {TOOLS} cannot be reached: {error or type(error).__name__}"
-    except (ValueError, RecursionError):
-        why = "what the session answered is no JSON"
+    except Exception as error:
+        why = f"the session at {TOOLS} cannot be asked: {error or type(error).__name__}"
     raise ToolError(f"mcptest: the tool `{name}` did not run: {why}")
 
 
@@ -125,7 +115,7 @@ def tell(run: str, end: dict[str, Any]) -> None:
     """How a run ended. The tool has run, so a session that is gone or refuses must not make it fail: the agent would
     try again. A run without a report is told in the recording.
     """
-    with contextlib.suppress(ToolError, OSError, http.client.HTTPException, ValueError, RecursionError):
+    with contextlib.suppress(Exception):
         status, _ = _post("done", {"run": run, **end})
         if status == 413 and "unkept" not in end:
             tell(run, {"unkept": "it is larger than what a session takes"})

@@ -10,8 +10,8 @@ import json
 import re
 import sys
 import typing
-from collections.abc import AsyncGenerator, Awaitable, Generator, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Callable, Optional, TypedDict, TypeVar, overload
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Generator, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Callable, Optional, TypedDict, TypeVar, cast, overload
 
 from ._door import ToolError, ask, idle, tell
 from ._errors import ended, played
@@ -76,25 +76,25 @@ class _Own:
         self, fn: Any, name: str = "", ignore: Any = (), control: Any = (), encode: Any = None, decode: Any = None
     ) -> None:
         self.fn, self.control, self.codec = fn, tuple(control), (encode, decode)
+        self.untold = {"self", "cls", *([ignore] if isinstance(ignore, str) else ignore)}
         self.name = name or getattr(fn, "__name__", "")
         if not self.name or self.name == "<lambda>":
             raise TypeError(f"mcptest.tool needs `name=` for what has no name: {fn!r}")
         if (encode is None) != (decode is None):
             raise TypeError("mcptest.tool takes `encode=` and `decode=` together")
-        bare = fn
-        while isinstance(bare, functools.partial):
-            bare = bare.func
-        bare = bare if inspect.isroutine(bare) else type(bare).__call__
+        while isinstance(fn, functools.partial):
+            fn = fn.func
+        bare = fn if inspect.isroutine(fn) else type(fn).__call__
         # The names of the file that it stands in.
         self.names: dict[str, Any] = getattr(inspect.unwrap(bare), "__globals__", {})
-        if inspect.isasyncgenfunction(bare):
-            self.kind: Any = _async_generator
-        elif inspect.isgeneratorfunction(bare):
-            self.kind = _generator
-        else:
-            is_coroutine = inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(bare)
-            self.kind = _coroutine if is_coroutine else _plain
-        self.untold = {"self", "cls", *([ignore] if isinstance(ignore, str) else ignore)}
+        kinds = {
+            inspect.isasyncgenfunction: (_async_generator, _given_items_later),
+            inspect.isgeneratorfunction: (_generator, _given_items),
+            inspect.iscoroutinefunction: (_coroutine, _given_later),
+        }
+        found = (kind for is_one, kind in kinds.items() if is_one(bare))
+        self.kind, self.given = cast("tuple[Any, Any]", next(found, (_plain, _given)))
+        self.is_generator = self.kind in (_generator, _async_generator)
 
     @functools.cached_property
     def signature(self) -> inspect.Signature:
@@ -124,16 +124,17 @@ class _Own:
     @functools.cached_property
     def values(self) -> Values:
         inner = typing.get_args(self.returns) or (Any,)
-        if self.kind in (_generator, _async_generator):
-            return Values(inner[0], *self.codec)
-        return Values(inner[-1] if self.gives_awaitable else self.returns, *self.codec)
+        one = inner[-1] if self.gives_awaitable else self.returns
+        return Values(inner[0] if self.is_generator else one, *self.codec)
 
-    def begin(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call:
+    def asked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """What the door is told of a call."""
         try:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError:  # As the function will say.
             bound = _ANY_SIGNATURE.bind(*args, **kwargs)
-        asked: dict[str, Any] = {"args": {}}
+        inside = _INSIDE.get()
+        asked: dict[str, Any] = {"args": {}} if inside is None else {"args": {}, "inside": inside}
         for name, value in bound.arguments.items():
             parameter = bound.signature.parameters[name]
             hint = str(parameter.annotation)
@@ -145,34 +146,22 @@ class _Own:
                 if not (key in self.untold or _INJECTED.search(hint)):
                     with contextlib.suppress(Exception):
                         asked["args"][encode(key)] = encode(item, is_argument=True)
-        inside = _INSIDE.get()
-        return _Call(self, ask(self.name, asked if inside is None else {**asked, "inside": inside}))
+        return asked
 
 
 class _Call:
-    """A call that the door has answered: it runs, or something is given back in its place."""
+    """A call in a session: its function is called, or what gives back something in its place.
 
-    def __init__(self, own: _Own, answer: dict[str, Any]) -> None:
-        self.own, self.answer = own, answer
-        self.runs = "run" in answer
+    Of a generator it is the steps: what `yield from` needs, and the same to be awaited.
+    """
+
+    def __init__(self, own: _Own, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.own, self.answer = own, ask(own.name, own.asked(args, kwargs))
+        self.run: Optional[str] = self.answer.get("run")
         self.items: list[Any] = []
         self.unkept: Optional[str] = None
-        self.is_more = False
-
-    def given(self) -> Any:
-        if "error" in self.answer:
-            raise played(self.answer["error"], self.own.names)
-        return self.read(self.answer["result"])
-
-    async def given_later(self) -> Any:
-        return self.given()
-
-    def given_items(self) -> Iterator[Any]:
-        error = self.answer.get("error")
-        items = error.get("items", []) if error else self.answer["result"]
-        yield from map(self.read, items if isinstance(items, list) else [items])
-        if error:
-            raise played(error, self.own.names)
+        with self.running():
+            self.value: Any = own.given(self) if self.run is None else own.fn(*args, **kwargs)
 
     def read(self, data: Any) -> Any:
         try:
@@ -181,41 +170,21 @@ class _Call:
             why = f"what the recording has is no value of it now ({error}). Record again, or let it run: `run:`"
             raise ToolError(f"mcptest: the tool `{self.own.name}` did not run: {why}") from error
 
-    def took(self, value: Any) -> None:
-        try:
-            self.items.append(self.own.values.write(value))
-        except UnkeptError as why:
-            self.unkept = self.unkept or str(why)
-        with contextlib.suppress(Exception):  # Nothing may fail here: the tool has run.
-            self.is_more = self.is_more or self.own.values.is_more_than_json(self.items[-1])
-
-    def end(self, told: dict[str, Any]) -> None:
-        if self.is_more and "result" in told:
-            told["text"] = json.dumps(told["result"], ensure_ascii=False, separators=(",", ":"))
-        if self.runs:
-            tell(self.answer["run"], {"unkept": self.unkept} if self.unkept else told)
-        self.runs = False
-
-    def returned(self, value: Any) -> Any:
-        self.took(value)
-        self.end({"result": self.items[0] if self.items else None})
-        return value
-
-    def exhausted(self, value: Any = None) -> Any:
-        if value is not None:
-            self.unkept = "what a generator returns at its end is not played"
-        self.end({"result": self.items})
-        return value
+    def result(self) -> Any:
+        if "error" in self.answer:
+            raise played(self.answer["error"], self.own.names)
+        return self.read(self.answer["result"])
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
         """What happens here is inside of the run, and an exception is its end."""
-        token = _INSIDE.set(self.answer["run"])
+        token = _INSIDE.set(self.run)
         try:
             yield
         except BaseException as error:
-            is_generator = self.own.kind in (_generator, _async_generator)
-            if not (is_generator and isinstance(error, (StopIteration, StopAsyncIteration))):
+            if self.own.is_generator and isinstance(error, (StopIteration, StopAsyncIteration)):
+                self.exhausted(getattr(error, "value", None))
+            else:
                 told = ended(error, self.own.control)
                 if self.items and "error" in told:
                     told["error"]["items"] = self.items
@@ -225,94 +194,137 @@ class _Call:
             with contextlib.suppress(ValueError):  # It goes on in another context than it began in.
                 _INSIDE.reset(token)
 
-    async def awaited(self, start: Callable[[], Awaitable[Any]]) -> Any:
+    def took(self, value: Any) -> Any:
+        if self.run is not None:
+            try:
+                self.items.append(self.own.values.write(value))
+            except UnkeptError as why:
+                self.unkept = self.unkept or str(why)
+        return value
+
+    def end(self, told: dict[str, Any]) -> None:
+        """Tells how it ended, once."""
+        run, self.run = self.run, None
+        if "result" in told and not isinstance(told["result"], str):
+            # What reads JSON into a value may lose the order of keys, or a last digit.
+            told["text"] = json.dumps(told["result"], ensure_ascii=False, separators=(",", ":"))
+        if run is not None:
+            tell(run, {"unkept": self.unkept} if self.unkept else told)
+
+    def returned(self, value: Any) -> Any:
+        self.took(value)
+        self.end({"result": self.items[0] if self.items else None})
+        return value
+
+    async def awaited(self) -> Any:
         with self.running():
-            value = await start()
+            value = await self.value
         return self.returned(value)
+
+    def exhausted(self, value: Any = None) -> None:
+        if value is not None:
+            self.unkept = "what a generator returns at its end is not played"
+        self.end({"result": self.items})
+
+    def __iter__(self) -> _Call:
+        return self
+
+    def __next__(self) -> Any:
+        with self.running():
+            return self.took(next(self.value))
+
+    def send(self, sent: Any) -> Any:
+        self.close()
+        raise TypeError(_SENT)
+
+    def throw(self, *error: Any) -> Any:
+        with self.running():
+            return self.took(self.value.throw(*error))
+
+    def close(self) -> None:
+        with self.running():
+            self.value.close()
+        self.exhausted()
+
+    async def asend(self, sent: Any) -> Any:
+        if sent is not None:
+            raise TypeError(_SENT)
+        with self.running():
+            return self.took(await self.value.__anext__())
+
+    async def athrow(self, error: Exception) -> Any:
+        with self.running():
+            return self.took(await self.value.athrow(error))
+
+    async def aclose(self) -> None:
+        with self.running():
+            await self.value.aclose()
+        self.exhausted()
+
+
+def _given(call: _Call) -> Any:
+    return _given_later(call) if call.own.gives_awaitable else call.result()
+
+
+async def _given_later(call: _Call) -> Any:
+    return call.result()
+
+
+def _given_items(call: _Call) -> Iterator[Any]:
+    error = call.answer.get("error")
+    items = error.get("items", []) if error else call.answer["result"]
+    yield from map(call.read, items if isinstance(items, list) else [items])
+    if error:
+        raise played(error, call.own.names)
+
+
+async def _given_items_later(call: _Call) -> AsyncIterator[Any]:
+    for item in _given_items(call):
+        yield item
 
 
 def _plain(own: _Own, fn: Any) -> Callable[..., Any]:
     def plain(*args: Any, **kwargs: Any) -> Any:
         if idle():
             return fn(*args, **kwargs)
-        call = own.begin(args, kwargs)
-        if not call.runs:
-            return call.given_later() if own.gives_awaitable else call.given()
-        with call.running():
-            value = fn(*args, **kwargs)
-        is_awaitable = inspect.isawaitable(value)
+        call = _Call(own, args, kwargs)
+        is_awaitable = inspect.isawaitable(call.value)
         if is_awaitable is not own.gives_awaitable:
             call.unkept = "its value is awaited, or its annotation says so, and not both: `-> Awaitable[...]`"
-        return call.awaited(lambda: value) if is_awaitable else call.returned(value)
+        return call.awaited() if is_awaitable else call.returned(call.value)
 
     return plain
 
 
 def _coroutine(own: _Own, fn: Any) -> Callable[..., Any]:
     async def coroutine(*args: Any, **kwargs: Any) -> Any:
-        if idle():
-            return await fn(*args, **kwargs)
-        call = own.begin(args, kwargs)
-        return await call.awaited(lambda: fn(*args, **kwargs)) if call.runs else call.given()
+        return await (fn(*args, **kwargs) if idle() else _Call(own, args, kwargs).awaited())
 
     return coroutine
 
 
 def _generator(own: _Own, fn: Any) -> Callable[..., Any]:
     def generator(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
-        if idle():
-            return (yield from fn(*args, **kwargs))
-        call = own.begin(args, kwargs)
-        if not call.runs:
-            return (yield from call.given_items())
-        with call.running():
-            steps = fn(*args, **kwargs)
-        try:
-            while True:
-                with call.running():
-                    item = next(steps)
-                call.took(item)
-                if (yield item) is not None:
-                    raise TypeError(_SENT)
-        except StopIteration as end:
-            return call.exhausted(end.value)
-        finally:
-            with call.running():
-                steps.close()
-            call.exhausted()
+        return (yield from (fn(*args, **kwargs) if idle() else _Call(own, args, kwargs)))
 
     return generator
 
 
 def _async_generator(own: _Own, fn: Any) -> Callable[..., Any]:
     async def generator(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
-        call = None if idle() else own.begin(args, kwargs)
-        if call and not call.runs:
-            for item in call.given_items():
-                yield item
-            return
-        running = call.running if call else contextlib.nullcontext
-        thrown: Optional[BaseException] = None
-        with running():
-            steps, sent = fn(*args, **kwargs), None
+        # There is no `yield from` here: the same by hand.
+        steps = fn(*args, **kwargs) if idle() else _Call(own, args, kwargs)
+        step = steps.asend(None)
         try:
             while True:
-                with running():
-                    item = await (steps.asend(sent) if thrown is None else steps.athrow(thrown))
-                if call:
-                    call.took(item)
+                item = await step
                 try:
-                    sent, thrown = (yield item), None
-                except Exception as error:  # There is no `yield from` here.
-                    thrown = error
-                if call and sent is not None:
-                    raise TypeError(_SENT)
+                    step = steps.asend((yield item))
+                except Exception as error:
+                    step = steps.athrow(error)
         except StopAsyncIteration:
             return
         finally:
-            with running():
-                await steps.aclose()
-            if call:
-                call.exhausted()
+            await steps.aclose()
 
     return generator

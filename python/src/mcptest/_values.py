@@ -13,29 +13,34 @@ import functools
 import json
 import math
 import os
-import re
 import typing
 import uuid
-from typing import Any, Callable, Union
+from typing import Any, Callable, Optional, Union
 
 _DEPTH = 100
 _FRAMEWORKS = ("agno", "dspy", "langchain", "langchain_core", "langgraph", "pydantic_ai", "smolagents")
 # Of openai-agents, whose package has a name that is anybody's.
 _CONTEXTS = ("agents.run_context", "agents.tool_context")
 _LISTS = (list, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection)
-_PARSERS: dict[Any, Callable[[Any], Any]] = {
-    bytes: functools.partial(base64.b64decode, validate=True),
-    datetime.datetime: lambda text: datetime.datetime.fromisoformat(text.replace("Z", "+00:00")),
-    datetime.date: datetime.date.fromisoformat,
-    datetime.time: datetime.time.fromisoformat,
-    decimal.Decimal: decimal.Decimal,
-    uuid.UUID: uuid.UUID,
+
+
+def _moment(value: Any) -> str:
+    return str(value.isoformat().replace("+00:00", "Z"))
+
+
+# What is a text in JSON: how it is written, and how it is read.
+_TEXTS: dict[Any, tuple[Callable[[Any], str], Callable[[str], Any]]] = {
+    bytes: (lambda value: base64.b64encode(value).decode(), functools.partial(base64.b64decode, validate=True)),
+    datetime.datetime: (_moment, lambda text: datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))),
+    datetime.date: (_moment, datetime.date.fromisoformat),
+    datetime.time: (_moment, datetime.time.fromisoformat),
+    decimal.Decimal: (str, decimal.Decimal),
+    uuid.UUID: (str, uuid.UUID),
 }
-_LONG = re.compile(r"[\d.]{17}|\de")
 # What JSON has for a type.
 _SHAPES: dict[Any, Any] = {
     **dict.fromkeys([*_LISTS, tuple], list),
-    **dict.fromkeys([*_PARSERS, str], str),
+    **dict.fromkeys([*_TEXTS, str], str),
     **dict.fromkeys([dict, collections.abc.Mapping, collections.abc.MutableMapping], dict),
     bool: bool,
     int: int,
@@ -57,9 +62,14 @@ def _is_model(kind: Any) -> Any:
     return hasattr(kind, "model_validate") and hasattr(kind, "model_dump")
 
 
-def encode(value: Any, is_argument: bool = False, depth: int = 0) -> Any:
-    """The JSON of a value; `UnkeptError` where it has none. Of an argument's model, only what was given."""
-    inner = functools.partial(encode, is_argument=is_argument, depth=depth + 1)
+def encode(value: Any, is_argument: bool = False, depth: int = 0, seen: Optional[list[Any]] = None) -> Any:
+    """The JSON of a value; `UnkeptError` where it has none. Of an argument's model, only what was given.
+
+    `seen` is told the types of all that is in the value. What pydantic makes is told itself, as it can be compared.
+    """
+    inner = functools.partial(encode, is_argument=is_argument, depth=depth + 1, seen=seen)
+    if seen is not None:
+        seen.append(value if _is_model(type(value)) else type_of(value))
     if depth > _DEPTH:
         raise UnkeptError(f"it is nested more than {_DEPTH} deep")
     if value is None or isinstance(value, bool):
@@ -77,20 +87,15 @@ def encode(value: Any, is_argument: bool = False, depth: int = 0) -> Any:
         return {inner(key): inner(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [inner(item) for item in value]
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode()
-    if isinstance(value, (datetime.date, datetime.time)):
-        return value.isoformat().replace("+00:00", "Z")
-    if isinstance(value, (decimal.Decimal, uuid.UUID)):
-        return str(value)
+    for kind, (write, _) in _TEXTS.items():
+        if isinstance(value, kind):
+            return write(value)
     if not (is_argument and is_of_a_framework(value)):
         if _is_model(type(value)):
             return inner(value.model_dump(mode="json", by_alias=True, exclude_unset=is_argument))
         if dataclasses.is_dataclass(value):
             return {field.name: inner(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if is_argument and isinstance(value, os.PathLike):
-        return inner(os.fspath(value))
-    if is_argument and isinstance(value, (int, float)):
+    if is_argument and isinstance(value, (os.PathLike, int, float)):
         return str(value)
     if is_argument and isinstance(value, (set, frozenset)):
         return sorted(map(inner, value), key=json.dumps)
@@ -104,13 +109,16 @@ def decode(wanted: Any, data: Any) -> Any:
         wanted = getattr(wanted, "__supertype__", None) or wanted.__value__
     kind, inner = typing.get_origin(wanted) or wanted, typing.get_args(wanted)
     if kind is Union or name_of(kind) == "UnionType":
-        return _first_of(inner, data)
+        for each in inner:
+            with contextlib.suppress(Exception):
+                return decode(each, data)
+        raise ValueError("none of the annotated types")
     if data is None or kind in (Any, object) or not isinstance(kind, type):
         return data
     if not isinstance(data, _SHAPES.get(kind, dict if dataclasses.is_dataclass(kind) else object)):
         raise ValueError(f"no `{name_of(kind)}`")
-    if kind in _PARSERS:
-        return _PARSERS[kind](data)
+    if kind in _TEXTS:
+        return _TEXTS[kind][1](data)
     if kind in _LISTS and inner:
         return [decode(inner[0], item) for item in data]
     if kind is tuple:
@@ -134,33 +142,14 @@ def decode(wanted: Any, data: Any) -> Any:
     raise ValueError(f"no `{name_of(kind)}`")
 
 
-def _first_of(kinds: tuple[Any, ...], data: Any) -> Any:
-    for kind in kinds:
-        with contextlib.suppress(Exception):
-            return decode(kind, data)
-    raise ValueError("none of the annotated types")
-
-
 def name_of(kind: Any) -> str:
     """How a class is called."""
     return getattr(kind, "__name__", str(kind))
 
 
-def alike(one: Any, other: Any, inside: bool = True) -> bool:
-    """Whether two values whose JSON is the same are of the same types, or also all inside of them."""
-    lists = (list, tuple)
-    same = type(one) is type(other) or (type(one) in lists and type(other) in lists)
-    if not (same and inside):
-        return same
-    if isinstance(one, lists):
-        return len(one) == len(other) and all(map(alike, one, other))
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(alike(item, other[key]) for key, item in one.items())
-    if _is_model(type(one)):
-        return alike(vars(one), vars(other))
-    if dataclasses.is_dataclass(one):
-        return all(alike(getattr(one, each.name), getattr(other, each.name)) for each in dataclasses.fields(one))
-    return one == other or type(one) not in _SHAPES
+def type_of(value: Any) -> Any:
+    """The type of a value. A tuple counts as a list."""
+    return list if type(value) is tuple else type(value)
 
 
 class Values:
@@ -186,24 +175,24 @@ class Values:
 
     def write(self, value: Any) -> Any:
         """The JSON of a value that can be given back; `UnkeptError` says why it cannot."""
+        was: list[Any] = []
+        now: list[Any] = []
         try:
-            data = self._encoded(value)
+            data = self._encoded(value, was)
             back = self.read(json.loads(json.dumps(data)))
-            is_same = json.dumps(self._encoded(back)) == json.dumps(data)
+            is_same = json.dumps(self._encoded(back, now)) == json.dumps(data) and was == now
         except UnkeptError:
             raise
         except Exception as error:
             raise UnkeptError(f"{name_of(type(error))}: {error}") from error
-        was, now = name_of(type(value)), name_of(type(back))
-        if not (is_same and alike(value, back, inside=not self.decoder)):
-            how = f"as a `{now}`" if was != now else "with another content, or with other types inside"
-            raise UnkeptError(f"a `{was}` would come back {how}")
+        if not is_same:
+            names = name_of(type(value)), name_of(type(back))
+            how = f"as a `{names[1]}`" if names[0] != names[1] else "with another content, or with other types inside"
+            raise UnkeptError(f"a `{names[0]}` would come back {how}")
         return data
 
-    def is_more_than_json(self, data: Any) -> bool:
-        """Whether what reads the JSON may lose what the agent sees: the order of keys, or a last digit."""
-        text = json.dumps(data, sort_keys=True)
-        return bool(_LONG.search(text)) or repr(self.read(json.loads(text))) != repr(self.read(data))
-
-    def _encoded(self, value: Any) -> Any:
-        return encode(self.encoder(value) if self.encoder else value)
+    def _encoded(self, value: Any, seen: list[Any]) -> Any:
+        if self.encoder is None:
+            return encode(value, seen=seen)
+        seen.append(type_of(value))
+        return encode(self.encoder(value))
