@@ -25,12 +25,13 @@ class Door:
     def __init__(self, *arguments: str) -> None:
         self.folder = tempfile.TemporaryDirectory()
         self.file = os.path.join(self.folder.name, "calls.json")
-        self.arguments = arguments
+        self.answers = os.path.join(self.folder.name, "answers.json")
+        self.arguments = [{"FILE": self.file, "ANSWERS": self.answers}.get(each, each) for each in arguments]
         self.code: Optional[int] = None
 
     def __enter__(self) -> Door:
         pipe = subprocess.PIPE
-        command = [PROGRAM, *(self.file if each == "FILE" else each for each in self.arguments)]
+        command = [PROGRAM, *self.arguments]
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
         assert self.process.stdout is not None
         self.address = self.process.stdout.readline().strip()
@@ -62,6 +63,14 @@ class Door:
 def recording() -> Door:
     """A door behind which tools run."""
     return Door("record", "FILE")
+
+
+def answering(answers: Any) -> Door:
+    """A door that answers in the place of tools."""
+    door = Door("record", "FILE", "--answers", "ANSWERS")
+    with open(door.answers, "w", encoding="utf-8") as file:
+        json.dump(answers, file)
+    return door
 
 
 def playing(notes: Any) -> Door:

@@ -19,9 +19,10 @@ from typing import Any, Callable, Optional
 from unittest import mock
 
 import mcptest
-from door import Door, needed, playing, recording, watched
+from door import Door, answering, needed, playing, recording, watched
 
 ran: list[str] = []
+LEFT = {"$left": True}
 
 
 @dataclasses.dataclass
@@ -222,7 +223,39 @@ class Session(unittest.TestCase):
             gc.collect()
             return taken
 
-        self.assertEqual(self.twice(act)[0]["result"], [0, 1])
+        notes = self.twice(act)
+        self.assertEqual(notes[0]["result"], [0, 1, LEFT])
+        with playing(notes) as door, self.assertRaisesRegex(mcptest.ToolError, "the recording has 2 items"):
+            list(counted(9))
+        self.assertIn("`item` is new", str(door.divergences()))
+        self.assertEqual(ran, ["counted"])
+
+    def test_an_async_generator_that_is_left(self) -> None:
+        async def first(of: int) -> Receipt:
+            steps: Any = counted_later(of)
+            item: Receipt = await steps.__anext__()
+            await steps.aclose()
+            return item
+
+        notes = self.twice(lambda: asyncio.run(first(9)))
+        self.assertEqual(notes[0]["result"][1:], [LEFT])
+        with playing(notes) as door, self.assertRaisesRegex(mcptest.ToolError, "the recording has 1 items"):
+            asyncio.run(items(counted_later(9)))
+        self.assertEqual(len(door.divergences()), 1)
+
+    def test_what_is_thrown_into_a_generator_reaches_it(self) -> None:
+        @mcptest.tool
+        def patient() -> Iterator[int]:
+            ran.append("patient")
+            try:
+                yield 1
+            except KeyError:
+                yield 2
+
+        with recording() as door:
+            steps: Any = patient()
+            self.assertEqual([next(steps), steps.throw(KeyError()), *steps], [1, 2])
+        self.assertEqual(door.notes()[0]["result"], [1, 2])
 
     def test_a_generator_that_fails(self) -> None:
         def act() -> Any:
@@ -238,7 +271,7 @@ class Session(unittest.TestCase):
             next(steps)
             with self.assertRaisesRegex(TypeError, "takes no `send`"):
                 steps.send(1)
-        self.assertEqual(door.notes()[0]["result"], [0])
+        self.assertEqual(door.notes()[0]["result"], [0, LEFT])
 
     def test_the_order_of_keys_and_all_digits_come_back(self) -> None:
         @mcptest.tool
@@ -366,6 +399,14 @@ class Untold(unittest.TestCase):
             yield 1
             return 2
 
+        @mcptest.tool
+        def waited() -> Awaitable[int]:
+            return 7  # type: ignore[return-value]
+
+        @mcptest.tool
+        def odd() -> Iterator[Any]:
+            yield {"$left": True}
+
         def exhaust() -> list[int]:
             return list(ending())
 
@@ -373,10 +414,12 @@ class Untold(unittest.TestCase):
             return await surprise()
 
         for act, value, why in (
-            (connect, socket, "connect`: a `object` has no form as JSON"),
+            (connect, socket, "connect`: an `object` has no form as JSON"),
             (lambda: list(mapped()), ["1"], "mapped`: a `map` has no form as JSON"),
-            (lambda: asyncio.run(awaited()), 7, "surprise`: its value is awaited"),
-            (exhaust, [1], "ending`: what a generator returns"),
+            (lambda: asyncio.run(awaited()), 7, "surprise`: its value is awaited, and its annotation says otherwise"),
+            (waited, 7, "waited`: its value is not awaited, and its annotation says otherwise"),
+            (lambda: list(odd()), [{"$left": True}], "odd`: an item {'$left': True} would be taken for the end"),
+            (exhaust, [1], "ending`: it returns a value at its end"),
         ):
             with self.subTest(why=why):
                 with recording() as door:
@@ -446,6 +489,31 @@ class Untold(unittest.TestCase):
 class Played(unittest.TestCase):
     def setUp(self) -> None:
         ran.clear()
+
+    def test_an_answer_of_the_suite_that_is_no_such_value(self) -> None:
+        @mcptest.tool
+        def price(order: int) -> float:
+            raise AssertionError
+
+        def act(order: int) -> Any:
+            return list(counted(order)) if order < 4 else price(order)
+
+        expected = {1: [1, 2], 2: "no `int`", 3: "no list of items", 4: 1.5, 5: "no `float`", 6: "may not be `None`"}
+        results = {1: [1, 2], 2: [1, "b"], 3: "items", 4: 1.5, 5: "cheap", 6: None}
+        answers: list[Any] = [
+            {"tool": name, "when": {key: order}, "result": result}
+            for order, result in results.items()
+            for name, key in (("counted", "to"), ("price", "order"))
+        ]
+        with answering(answers), mock.patch.dict(os.environ, {"MCPTEST_MODE": "record"}):
+            for order, value in expected.items():
+                with self.subTest(order=order):
+                    if isinstance(value, str):
+                        with self.assertRaisesRegex(mcptest.ToolError, f"`answers:` has of it is .*{value}"):
+                            act(order)
+                    else:
+                        self.assertEqual(act(order), value)
+        self.assertEqual(ran, [])
 
     def test_another_call_than_was_recorded(self) -> None:
         with recording() as door:
@@ -546,7 +614,7 @@ class Apart(unittest.TestCase):
             finally:
                 http.client.HTTPResponse.begin = original  # type: ignore[method-assign]
         self.assertEqual([note["name"] for note in door.notes()], ["counted", "refund"])
-        self.assertEqual(door.notes()[0]["result"], [0])
+        self.assertEqual(door.notes()[0]["result"], [0, LEFT])
 
     def test_one_connection_serves_many_calls(self) -> None:
         made: list[int] = []

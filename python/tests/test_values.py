@@ -157,7 +157,7 @@ class Unkept(unittest.TestCase):
         circle.append(circle)
         for wanted, value, why in (
             (Any, RECEIPT, "a `Receipt` would come back as a `dict`"),
-            (Line, RECEIPT, "a `Receipt` would come back as a `dict`"),
+            (Line, RECEIPT, "a `Receipt` would come back as a `dict`: the annotation is .*Line"),
             (Receipt, {"order": 7, "on": None}, "a `dict` would come back as a `Receipt`"),
             (Any, [RECEIPT], "a `list` would come back with"),
             (list, [RECEIPT], "a `list` would come back with"),
@@ -170,12 +170,12 @@ class Unkept(unittest.TestCase):
             (Doubled, Doubled(1), "a `Doubled` would come back with another content"),
             (Named, Named(7), "a `Named` would come back as a `list`"),
             (Any, Text("a"), "a `Text` would come back as a `str`"),
-            (Any, Level.HIGH, "a `Level` would come back as a `int`"),
+            (Any, Level.HIGH, "a `Level` would come back as an `int`: the tool needs a return annotation"),
             (Any, {1: "a"}, "a `dict` with keys that are no texts has no form as JSON"),
             (Any, {1}, "a `set` has no form as JSON"),
             (Any, open, "has no form as JSON"),
-            (Any, object(), "a `object` has no form as JSON"),
-            (Any, float("nan"), "a `float` has no form as JSON"),
+            (Any, object(), "an `object` has no form as JSON"),
+            (Any, float("nan"), "`nan` or `inf` has no form as JSON"),
             (Any, 2**64, "a number of more than 64 bits has no form as JSON"),
             (Any, 10**5000, "a number of more than 64 bits"),
             (Any, 1j, "a `complex`"),
@@ -220,6 +220,37 @@ class Told(unittest.TestCase):
         ):
             with self.subTest(wanted=wanted), self.assertRaises((ValueError, TypeError)):
                 Values(wanted).read(text, told=True)
+
+
+class Answered(unittest.TestCase):
+    """What a suite answers is such a value, or an error."""
+
+    def test_it_is_one(self) -> None:
+        for wanted, data, value in (
+            (Any, None, None),
+            (object, [1], [1]),
+            (type(None), None, None),
+            (Optional[int], None, None),
+            (str, "7", "7"),
+            (typing.Literal["a", "b"], "b", "b"),
+            (Line, {"name": "pen", "price": "1.50"}, RECEIPT.lines[0]),
+        ):
+            with self.subTest(wanted=wanted, data=data):
+                self.assertEqual(Values(wanted).read(data, is_answer=True), value)
+
+    def test_it_is_none(self) -> None:
+        for wanted, data in (
+            (int, "7"),
+            (str, 7),
+            (str, None),
+            (list[int], None),
+            (Line, "a pen"),
+            (dict, "a pen"),
+            (Union[int, bool], "7"),
+            (typing.Literal["a", "b"], "c"),
+        ):
+            with self.subTest(wanted=wanted, data=data), self.assertRaises((ValueError, TypeError)):
+                Values(wanted).read(data, is_answer=True)
 
 
 @unittest.skipUnless(importlib.util.find_spec("pydantic"), "pydantic is not installed")

@@ -7,13 +7,14 @@ import contextvars
 import functools
 import inspect
 import json
+import os
 import re
 import sys
 import typing
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Generator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Callable, Optional, TypedDict, TypeVar, cast, overload
 
-from ._door import ToolError, ask, idle, tell
+from ._door import MODE, ToolError, ask, idle, tell
 from ._errors import ended, played
 from ._values import UnkeptError, Values, encode, is_of_a_framework
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 _SENT = "mcptest: a generator that is a tool takes no `send` while it is recorded or played"
+# The last item of a generator that was left before its end. What would have come next is not known.
+_LEFT = {"$left": True}
 _ANY_SIGNATURE = inspect.signature(lambda *args, **kwargs: None)
 # What langchain fills in, by its annotations.
 _INJECTED = re.compile("Injected(State|Store|Tool(Arg|CallId))|RunnableConfig")
@@ -156,7 +159,8 @@ class _Call:
     """
 
     def __init__(self, own: _Own, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self.own, self.answer = own, ask(own.name, own.asked(args, kwargs))
+        self.own, self.asked = own, own.asked(args, kwargs)
+        self.answer = ask(own.name, self.asked)
         self.run: Optional[str] = self.answer.get("run")
         self.items: list[Any] = []
         self.unkept: Optional[str] = None
@@ -165,10 +169,17 @@ class _Call:
 
     def read(self, data: Any) -> Any:
         try:
-            return self.own.values.read(data, self.answer.get("told") is True)
+            return self.own.values.read(
+                data, self.answer.get("told") is True, is_answer=os.environ.get(MODE) == "record"
+            )
         except Exception as error:
-            why = f"what the recording has is no value of it now ({error}). Record again, or let it run: `run:`"
-            raise ToolError(f"mcptest: the tool `{self.own.name}` did not run: {why}") from error
+            raise self.unfit(f"no value of its annotation: {error}") from error
+
+    def unfit(self, why: str) -> ToolError:
+        """What the suite answers, or what a recording has, is not what the tool gives."""
+        ways = "`answers:` has", "Change the answer", "the recording has", "Record again, or let it run: `run:`"
+        what, way = ways[:2] if os.environ.get(MODE) == "record" else ways[2:]
+        return ToolError(f"mcptest: the tool `{self.own.name}` did not run: what {what} of it is {why}. {way}")
 
     def result(self) -> Any:
         if "error" in self.answer:
@@ -198,6 +209,8 @@ class _Call:
         if self.run is not None:
             try:
                 self.items.append(self.own.values.write(value))
+                if self.items[-1] == _LEFT and self.own.is_generator:
+                    raise UnkeptError(f"an item {_LEFT} would be taken for the end of the items")
             except UnkeptError as why:
                 self.unkept = self.unkept or str(why)
         return value
@@ -221,10 +234,13 @@ class _Call:
             value = await self.value
         return self.returned(value)
 
-    def exhausted(self, value: Any = None) -> None:
+    def exhausted(self, value: Any) -> None:
         if value is not None:
-            self.unkept = "what a generator returns at its end is not played"
+            self.unkept = "it returns a value at its end, and only what a generator yields is played"
         self.end({"result": self.items})
+
+    def left(self) -> None:
+        self.end({"result": [*self.items, _LEFT]})
 
     def __iter__(self) -> _Call:
         return self
@@ -244,7 +260,7 @@ class _Call:
     def close(self) -> None:
         with self.running():
             self.value.close()
-        self.exhausted()
+        self.left()
 
     async def asend(self, sent: Any) -> Any:
         if sent is not None:
@@ -259,7 +275,7 @@ class _Call:
     async def aclose(self) -> None:
         with self.running():
             await self.value.aclose()
-        self.exhausted()
+        self.left()
 
 
 def _given(call: _Call) -> Any:
@@ -273,9 +289,15 @@ async def _given_later(call: _Call) -> Any:
 def _given_items(call: _Call) -> Iterator[Any]:
     error = call.answer.get("error")
     items = error.get("items", []) if error else call.answer["result"]
-    yield from map(call.read, items if isinstance(items, list) else [items])
+    if not isinstance(items, list):
+        raise call.unfit("no list of items")
+    yield from map(call.read, items[:-1] if items[-1:] == [_LEFT] else items)
     if error:
         raise played(error, call.own.names)
+    if items[-1:] == [_LEFT]:
+        with contextlib.suppress(ToolError):  # So that the session knows of it too.
+            ask(call.own.name, {**call.asked, "args": {**call.asked["args"], "item": len(items)}})
+        raise call.unfit(f"only the first items: the recording has {len(items) - 1} items, and the code took no more")
 
 
 async def _given_items_later(call: _Call) -> AsyncIterator[Any]:
@@ -290,7 +312,8 @@ def _plain(own: _Own, fn: Any) -> Callable[..., Any]:
         call = _Call(own, args, kwargs)
         is_awaitable = inspect.isawaitable(call.value)
         if is_awaitable is not own.gives_awaitable:
-            call.unkept = "its value is awaited, or its annotation says so, and not both: `-> Awaitable[...]`"
+            what = "its value is awaited" if is_awaitable else "its value is not awaited"
+            call.unkept = f"{what}, and its annotation says otherwise: change `-> {own.signature.return_annotation}`"
         return call.awaited() if is_awaitable else call.returned(call.value)
 
     return plain

@@ -21,6 +21,7 @@ _DEPTH = 100
 _FRAMEWORKS = ("agno", "dspy", "langchain", "langchain_core", "langgraph", "pydantic_ai", "smolagents")
 # Of openai-agents, whose package has a name that is anybody's.
 _CONTEXTS = ("agents.run_context", "agents.tool_context")
+_NOTHINGS = (Any, object, None, type(None))
 _LISTS = (list, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection)
 
 
@@ -99,8 +100,8 @@ def encode(value: Any, is_argument: bool = False, depth: int = 0, seen: Optional
         return str(value)
     if is_argument and isinstance(value, (set, frozenset)):
         return sorted(map(inner, value), key=json.dumps)
-    what = {dict: "a `dict` with keys that are no texts", int: "a number of more than 64 bits"}.get(type(value))
-    raise UnkeptError(f"{what or f'a `{name_of(type(value))}`'} has no form as JSON")
+    what = {dict: "a `dict` with keys that are no texts", int: "a number of more than 64 bits", float: "`nan` or `inf`"}
+    raise UnkeptError(f"{what.get(type(value)) or a(type(value))} has no form as JSON")
 
 
 def decode(wanted: Any, data: Any) -> Any:
@@ -113,6 +114,8 @@ def decode(wanted: Any, data: Any) -> Any:
             with contextlib.suppress(Exception):
                 return decode(each, data)
         raise ValueError("none of the annotated types")
+    if kind is typing.Literal and data not in inner:
+        raise ValueError(f"none of {inner}")
     if data is None or kind in (Any, object) or not isinstance(kind, type):
         return data
     if not isinstance(data, _SHAPES.get(kind, dict if dataclasses.is_dataclass(kind) else object)):
@@ -142,6 +145,11 @@ def decode(wanted: Any, data: Any) -> Any:
     raise ValueError(f"no `{name_of(kind)}`")
 
 
+def a(kind: Any) -> str:
+    """A class in a sentence."""
+    return f"{'an' if name_of(kind)[:1] in 'aeiouAEIO' else 'a'} `{name_of(kind)}`"
+
+
 def name_of(kind: Any) -> str:
     """How a class is called."""
     return getattr(kind, "__name__", str(kind))
@@ -158,8 +166,8 @@ class Values:
     def __init__(self, wanted: Any, encoder: Any = None, decoder: Any = None) -> None:
         self.wanted, self.encoder, self.decoder = wanted, encoder, decoder
 
-    def read(self, data: Any, told: bool = False) -> Any:
-        """What is played. Where only a text is known that the model was told, this text must be such a value."""
+    def read(self, data: Any, told: bool = False, is_answer: bool = False) -> Any:
+        """What is played. A text that the model was told, and what a suite answers, must be such a value."""
         read = self.decoder or functools.partial(decode, self.wanted)
         if told and self.wanted is type(None):
             return None
@@ -167,9 +175,17 @@ class Values:
             with contextlib.suppress(Exception):
                 return read(json.loads(data))
         try:
-            return read(data)
+            value = read(data)
+            if (
+                is_answer
+                and value is None
+                and self.wanted not in _NOTHINGS
+                and type(None) not in typing.get_args(self.wanted)
+            ):
+                raise ValueError("it may not be `None`")
+            return value
         except Exception:
-            if told or self.decoder:
+            if told or is_answer or self.decoder:
                 raise
             return data  # The tool has returned something else than its annotation says.
 
@@ -186,9 +202,10 @@ class Values:
         except Exception as error:
             raise UnkeptError(f"{name_of(type(error))}: {error}") from error
         if not is_same:
-            names = name_of(type(value)), name_of(type(back))
-            how = f"as a `{names[1]}`" if names[0] != names[1] else "with another content, or with other types inside"
-            raise UnkeptError(f"a `{names[0]}` would come back {how}")
+            is_other = type(value) is not type(back)
+            how = f"as {a(type(back))}" if is_other else "with another content, or with other types inside"
+            what = "the tool needs a return annotation" if self.wanted is Any else f"the annotation is `{self.wanted}`"
+            raise UnkeptError(f"{a(type(value))} would come back {how}: {what}")
         return data
 
     def _encoded(self, value: Any, seen: list[Any]) -> Any:
