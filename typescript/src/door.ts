@@ -199,12 +199,10 @@ export class Asked {
   }
 
   /** The steps of a generator, each run so, and not what happens between them. */
-  steps(inner: Generator): Iterable<unknown>;
-  steps(inner: AsyncGenerator): AsyncIterable<unknown>;
-  steps(inner: Generator | AsyncGenerator): object {
+  steps(inner: Generator | AsyncGenerator): Iterable<unknown> & AsyncIterable<unknown> {
     const next = (): unknown => this.inside(() => inner.next());
     const steps = { next, return: (): unknown => this.inside(() => inner.return(undefined)) };
-    return { [Symbol.iterator]: () => steps, [Symbol.asyncIterator]: () => steps };
+    return { [Symbol.iterator]: () => steps, [Symbol.asyncIterator]: () => steps } as never;
   }
 
   /**

@@ -3,7 +3,7 @@ import { types } from "node:util";
 
 import { Asked, isOn, type Answer, type Call, type Ending } from "./door.js";
 import { failure, isControl, raised, ToolError, type ErrorClass } from "./errors.js";
-import { given, isPlain, kept, told, Unkept, wellFormed, type Json } from "./values.js";
+import { given, isPlain, kept, LEFT, told, Unkept, wellFormed, type Json } from "./values.js";
 
 type AnyFunction = (...args: any[]) => unknown;
 
@@ -108,15 +108,16 @@ class Tool {
   /** A generator: its items pass through as they come. */
   *items(args: unknown[], run: () => Generator): Generator {
     const asked = new Asked(this.name);
-    const answer = asked.askNow(this.#call(args));
-    if (!("run" in answer)) return yield* this.#givenItems(answer);
+    const call = this.#call(args);
+    const answer = asked.askNow(call);
+    if (!("run" in answer)) return yield* this.#givenItems(answer, call);
     const taken = new Taken();
     const whole = function* (): Generator {
-      taken.returned = yield* run();
+      taken.end = { returned: yield* run() };
     };
     try {
-      for (const item of asked.steps(whole())) notSent(yield taken.add(item, this.options));
-      return taken.returned;
+      for (const item of asked.steps(whole())) notSent(yield taken.add(item, this.#kept(item)));
+      return taken.end?.returned;
     } catch (thrown) {
       taken.failure = { thrown };
       throw thrown;
@@ -128,15 +129,16 @@ class Tool {
   /** The same for a generator that waits. */
   async *itemsLater(args: unknown[], run: () => AsyncGenerator): AsyncGenerator {
     const asked = new Asked(this.name);
-    const answer = await asked.ask(this.#call(args));
-    if (!("run" in answer)) return yield* this.#givenItems(answer);
+    const call = this.#call(args);
+    const answer = await asked.ask(call);
+    if (!("run" in answer)) return yield* this.#givenItems(answer, call);
     const taken = new Taken();
     const whole = async function* (): AsyncGenerator {
-      taken.returned = yield* run();
+      taken.end = { returned: yield* run() };
     };
     try {
-      for await (const item of asked.steps(whole())) notSent(yield taken.add(item, this.options));
-      return taken.returned;
+      for await (const item of asked.steps(whole())) notSent(yield taken.add(item, this.#kept(item)));
+      return taken.end?.returned;
     } catch (thrown) {
       taken.failure = { thrown };
       throw thrown;
@@ -171,19 +173,28 @@ class Tool {
     try {
       return given(answer.result, this.options, answer.told);
     } catch (thrown) {
-      throw new ToolError(
-        `the recorded result of \`${this.name}\` cannot be decoded (${String(thrown)}): record again, or play it with \`run:\``,
-      );
+      throw this.#unfit(`cannot be decoded (${String(thrown)})`);
     }
   }
 
-  *#givenItems(answer: Exclude<Answer, { run: string }>): Generator {
+  *#givenItems(answer: Exclude<Answer, { run: string }>, call: Call): Generator {
     const items = "error" in answer ? (answer.error.items ?? []) : answer.result;
-    if (!Array.isArray(items)) {
-      throw new ToolError(`the recorded result of \`${this.name}\` is no list of items: record again, or play it with \`run:\``);
+    if (!Array.isArray(items)) throw this.#unfit("is no list of items");
+    for (const item of items) {
+      if (isPlain(item) && Object.hasOwn(item, LEFT)) {
+        // So that the session knows of it too: a call that was not recorded.
+        new Asked(this.name).askNow({ ...call, args: { ...(call.args as object), item: items.length } });
+        throw this.#unfit(`has ${items.length - 1} items, and the code took no more then`);
+      }
+      notSent(yield this.#given({ result: item }));
     }
-    for (const item of items) notSent(yield this.#given({ result: item }));
     if ("error" in answer) this.#given(answer);
+  }
+
+  /** Why what is given back is not what the tool gives. */
+  #unfit(why: string): Error {
+    const what = `what the recording, or \`answers:\`, has of \`${this.name}\` ${why}`;
+    return new ToolError(`mcptest: ${what}: record again, change the answer, or let it run: \`run:\``);
   }
 
   #failed(thrown: unknown, items?: Json[]): Ending {
@@ -195,9 +206,9 @@ class Tool {
   }
 
   #taken(taken: Taken): Ending {
-    if (taken.returned !== undefined) return { unkept: "what a generator returns beside its items" };
+    if (taken.end?.returned !== undefined) return { unkept: "what a generator returns at its end: yield it as an item" };
     if (taken.unkept !== undefined) return { unkept: taken.unkept };
-    return taken.failure ? this.#failed(taken.failure.thrown, taken.items) : whole(taken.items);
+    return taken.failure ? this.#failed(taken.failure.thrown, taken.items) : whole(taken.end ? taken.items : [...taken.items, { [LEFT]: true }]);
   }
 }
 
@@ -205,15 +216,13 @@ class Tool {
 class Taken {
   readonly items: Json[] = [];
   unkept: string | undefined;
-  returned: unknown;
+  /** Nothing where the code left it before. */
+  end: { returned: unknown } | undefined;
   failure: { thrown: unknown } | undefined;
 
-  add(item: unknown, options: ToolOptions): unknown {
-    try {
-      this.items.push(kept(item, options));
-    } catch (thrown) {
-      this.unkept ??= reason(thrown);
-    }
+  add(item: unknown, kept: Ending): unknown {
+    if ("result" in kept) this.items.push(kept.result);
+    else if ("unkept" in kept) this.unkept ??= kept.unkept;
     return item;
   }
 }
@@ -225,12 +234,9 @@ function ended(ending: () => Ending): Ending {
   try {
     return ending();
   } catch (thrown) {
-    return { unkept: reason(thrown) };
+    const refused = `a value that \`encode\` or \`decode\` refuses: ${String(thrown)}`;
+    return { unkept: wellFormed(thrown instanceof Unkept ? thrown.message : refused) };
   }
-}
-
-function reason(thrown: unknown): string {
-  return wellFormed(thrown instanceof Unkept ? thrown.message : `a value that \`encode\` or \`decode\` refuses: ${String(thrown)}`);
 }
 
 function notSent(value: unknown): void {

@@ -11,6 +11,8 @@ export class Unkept extends Error {}
 const DEEPEST = 100;
 /** How `undefined` is written, which JSON has not. */
 const UNDEFINED = "$undefined";
+/** The last item of a generator that was left before its end: what would have come next is not known. */
+export const LEFT = "$left";
 
 /** Whether it is an object as JSON makes them, of whichever realm. */
 export function isPlain(value: unknown): value is Record<string, unknown> {
@@ -63,7 +65,7 @@ export function copied(value: unknown, loose: boolean, path = "", above: readonl
   }
   if (!isPlain(value) || Object.getOwnPropertySymbols(value).length > 0) return refused(named(value));
   const pairs = Object.entries(value).filter(([, item]) => item !== undefined);
-  if (Object.hasOwn(value, UNDEFINED)) return refused(`a key ${UNDEFINED}`);
+  if (Object.hasOwn(value, UNDEFINED) || Object.hasOwn(value, LEFT)) return refused(`a key ${UNDEFINED} or ${LEFT}`);
   // Not by assignment, to which the key `__proto__` means something.
   return Object.fromEntries(
     pairs.map(([key, item]) => {
@@ -109,13 +111,10 @@ export function kept(value: unknown, { encode, decode }: Codec): Json {
 export function given(json: Json, { decode }: Codec, told = false): unknown {
   if (isPlain(json) && Object.hasOwn(json, UNDEFINED)) return undefined;
   if (!decode) return json;
-  return decode((told && typeof json === "string" ? (parsed(json) ?? json) : json) as never);
-}
-
-function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    if (told && typeof json === "string") return decode(JSON.parse(json) as never);
   } catch {
-    return undefined;
+    // It is the value as it stands.
   }
+  return decode(json as never);
 }

@@ -271,7 +271,7 @@ test("a generator is recorded with what was taken of it, and its end", real, asy
     assert.throws(() => sent.next("sent"), /what is sent into a generator/);
   });
   assert.equal(entries.length, 3, "one that nothing is taken of does not run");
-  assert.deepEqual(entries[0]?.result, [0, 1]);
+  assert.deepEqual(entries[0]?.result, [0, 1, { $left: true }]);
   assert.equal(entries[1]?.error?.type, "RangeError");
   assert.deepEqual(entries[1].error.items, [0, 1, 2]);
   const before = closed;
@@ -280,6 +280,31 @@ test("a generator is recorded with what was taken of it, and its end", real, asy
     assert.deepEqual(all(count()), [0, 1, 2, "RangeError: too far"]);
   });
   assert.equal(closed, before);
+});
+
+test("a generator that was left has no item after the recorded ones", real, async () => {
+  const now = tool("now", function* ({ to }: { to: number }) {
+    for (let at = 0; at < to; at += 1) yield at;
+  });
+  const later = tool("later", async function* ({ to }: { to: number }) {
+    for (let at = 0; at < to; at += 1) yield at;
+  });
+  const taken = async (most: number): Promise<number[]> => {
+    const items: number[] = [];
+    for (const item of now({ to: 9 })) if (items.push(item) === most) break;
+    for await (const item of later({ to: 9 })) if (items.push(item) === 2 * most) break;
+    return items;
+  };
+  const entries = await recorded(() => taken(2));
+  assert.deepEqual(entries.map((entry) => entry.result), [[0, 1, { $left: true }], [0, 1, { $left: true }]]);
+  assert.deepEqual(await played(entries, async () => assert.deepEqual(await taken(2), [0, 1, 0, 1])), []);
+  const divergences = await played(entries, async () => {
+    await assert.rejects(() => taken(3), /`now` has 2 items, and the code took no more then/);
+    const items = later({ to: 9 });
+    assert.deepEqual([await items.next(), await items.next()].map((step) => step.value), [0, 1]);
+    await assert.rejects(() => items.next(), /`later` has 2 items/);
+  });
+  assert.equal(divergences.filter(({ message }) => message.includes("`item` is new")).length, 2);
 });
 
 test("what a generator returns cannot be kept", real, async () => {

@@ -54,7 +54,8 @@ test("what JSON would change is not kept, and the reason says where it is", () =
     [sparse, "an array that is no list"],
     [circle, "a circle at [0].circle"],
     [JSON.parse(`${"[".repeat(101)}${"]".repeat(101)}`), `more than 100 levels at ${"[0]".repeat(100)}`],
-    [{ $undefined: true }, "a key $undefined"],
+    [{ $undefined: true }, "a key $undefined or $left"],
+    [{ $left: true }, "a key $undefined or $left"],
     [new Proxy(new Money(), {}), "a Money"],
   ];
   for (const [value, reason] of cases) {
