@@ -59,7 +59,8 @@ class _Connection(socket.socket):
         return True
 
     def __del__(self) -> None:
-        self.close()
+        with contextlib.suppress(Exception):
+            self.close()
 
 
 _kept = threading.local()

@@ -103,7 +103,7 @@ class _Own:
     def signature(self) -> inspect.Signature:
         try:
             return inspect.signature(self.fn, **_FORWARD)
-        except (TypeError, ValueError):
+        except Exception:  # Annotations may be evaluated here, since Python 3.14.
             return _ANY_SIGNATURE
 
     @functools.cached_property
