@@ -53,8 +53,8 @@ class Broken(Exception):
 
 class Told(Exception):
     def __init__(self, *messages: dict[str, int], code: int = 0) -> None:
-        self.messages, self.code = list(messages), code
-        super().__init__()
+        self.messages, self.code = messages, code
+        super().__init__(*messages)
 
 
 class Limited(Exception):

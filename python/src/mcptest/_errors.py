@@ -53,7 +53,8 @@ def played(told: dict[str, Any], names: dict[str, Any]) -> Exception:
     for make in makings:
         with contextlib.suppress(Exception):
             error: Exception = make()
-            if type(error) is kind and str(error) == text and attributes.items() <= vars(error).items():
+            has_all = all(encode(vars(error)[key]) == value for key, value in attributes.items())
+            if type(error) is kind and str(error) == text and has_all:
                 return error
     return _stand_in(name, module if isinstance(module, str) else "mcptest")(text)
 
