@@ -261,6 +261,11 @@ fn what_the_suite_answers_runs_neither_while_recording_nor_while_playing() {
         stale,
     );
     judged(suite_with("", "  playback: {}\n"), stale);
+    let misspelt = format!("  answers: [{closed}, {paid}]\n  playback: {{ run: [charge_back] }}\n");
+    judged(
+        suite_with("", &misspelt),
+        "`playback` names `charge_back`, and the recordings know no such tool",
+    );
     folder.write("suites/refunds.yml", both);
     run(&mut mcptest(&folder, &effects, "", &["test"])).exits(0);
     // An answer that no run used is told.

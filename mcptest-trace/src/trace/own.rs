@@ -6,7 +6,6 @@ use serde_json::Value;
 use super::Synthesized;
 use super::json::{Json, Object};
 use super::keys;
-use super::read::synthesized;
 use super::reader::Reader;
 
 /// What the code says of a call of its own tool, where that is not what the model asked or was told.
@@ -159,4 +158,15 @@ fn attempt(mut map: Object<'_>, at: &mut Reader<'_>) -> Attempt {
         error: map.take("error").map(Json::into_value),
         synthesized: synthesized(&mut map, at),
     }
+}
+
+/// The mark of the fault that answered.
+pub(super) fn synthesized(map: &mut Object<'_>, at: &mut Reader<'_>) -> Option<Synthesized> {
+    at.object(map, "synthesized", |mut map, at| {
+        at.keys(&map, &keys::SYNTHESIZED);
+        Synthesized {
+            fault: at.required_text(&mut map, "fault"),
+            kind: at.text(&mut map, "kind").unwrap_or_default(),
+        }
+    })
 }

@@ -10,8 +10,8 @@ use super::place::is_object;
 use super::reader::{Problem, Reader, whole};
 use super::score;
 use super::{
-    Conversation, Outcome, PerTurn, Signals, StepTokens, StopReason, Synthesized, Tokens, ToolCall,
-    ToolResult, Trace, Turn,
+    Conversation, Outcome, PerTurn, Signals, StepTokens, StopReason, Tokens, ToolCall, ToolResult,
+    Trace, Turn,
 };
 
 pub(super) fn trace(envelope: Json<'_>, problems: &mut Vec<Problem>) -> Trace {
@@ -89,7 +89,7 @@ fn tool_result(mut map: Object<'_>, index: usize, calls: usize, at: &mut Reader<
             "there is no call {call_index}; {calls} were recorded"
         ));
     }
-    let synthesized = synthesized(map, at);
+    let synthesized = own::synthesized(map, at);
     let (is_error, error_known) = is_error(map, synthesized.is_some(), at);
     ToolResult {
         call_index,
@@ -100,17 +100,6 @@ fn tool_result(mut map: Object<'_>, index: usize, calls: usize, at: &mut Reader<
         synthesized,
         duration_ms: at.count(map, "duration_ms"),
     }
-}
-
-/// The mark of the fault that answered.
-pub(super) fn synthesized(map: &mut Object<'_>, at: &mut Reader<'_>) -> Option<Synthesized> {
-    at.object(map, "synthesized", |mut map, at| {
-        at.keys(&map, &keys::SYNTHESIZED);
-        Synthesized {
-            fault: at.required_text(&mut map, "fault"),
-            kind: at.text(&mut map, "kind").unwrap_or_default(),
-        }
-    })
 }
 
 /// Whether a result is an error, and whether it says so or the contrary: by `is_error`, or by MCP's

@@ -162,6 +162,10 @@ fn a_recording_of_another_fault_plan_is_stale() {
     assert!(stale(hung, struck("fetch", "hung", "hang")));
     let none = "  golden_path: { calls: [search] }\n";
     assert!(stale(none, struck("search", "hung", "hang")));
+    // A session notes which faults there were: what differs need not have struck.
+    let mut noted = struck("search", "hung", "hang");
+    noted["session"] = json!({ "version": "1.3", "faults": "0123456789abcdef" });
+    assert!(stale(hung, noted));
     shows!(
         "stale-faults",
         judge_runs(FAULTS, SOMETHING, &[struck("search", "hung", "hang")])
