@@ -41,7 +41,6 @@ impl Raised {
 
 impl Ending {
     /// Writes the value or the error that it ended with, if there is one.
-    #[cfg(feature = "record")]
     pub(crate) fn write_end(&self, written: &mut Value) {
         if matches!(self, Self::Result(_) | Self::Error(_)) {
             self.write(written);
