@@ -7,7 +7,7 @@ import { ToolError, type Told } from "./errors.js";
 import { isPlain, type Json } from "./values.js";
 
 /** What the session says to a call. */
-export type Answer = { run: string } | { result: Json; told?: boolean; text?: string } | { error: Told };
+export type Answer = { run: string } | { result: Json; told?: boolean; text?: string; given?: string | undefined } | { error: Told };
 
 /** How a call ended, for the session. */
 export type Ending = { result: Json; text?: string } | { error: Told } | { left: true } | { unkept: string };
@@ -211,6 +211,11 @@ export class Asked {
    */
   async done(ending: Ending): Promise<void> {
     for (const end of this.#endings(ending)) if ((await post(end)).status === 200) return;
+  }
+
+  /** Tells that the code cannot use what it was given under this number. */
+  refuseNow(given: string, unkept: string): void {
+    postNow(to(this.#address, "done", { run: given, unkept }));
   }
 
   doneNow(ending: Ending): void {

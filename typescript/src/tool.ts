@@ -108,9 +108,8 @@ class Tool {
   /** A generator: its items pass through as they come. */
   *items(args: unknown[], run: () => Generator): Generator {
     const asked = new Asked(this.name);
-    const call = this.#call(args);
-    const answer = asked.askNow(call);
-    if (!("run" in answer)) return yield* this.#givenItems(answer, call);
+    const answer = asked.askNow(this.#call(args));
+    if (!("run" in answer)) return yield* this.#givenItems(answer);
     const taken = new Taken();
     const whole = function* (): Generator {
       taken.end = { returned: yield* run() };
@@ -129,9 +128,8 @@ class Tool {
   /** The same for a generator that waits. */
   async *itemsLater(args: unknown[], run: () => AsyncGenerator): AsyncGenerator {
     const asked = new Asked(this.name);
-    const call = this.#call(args);
-    const answer = await asked.ask(call);
-    if (!("run" in answer)) return yield* this.#givenItems(answer, call);
+    const answer = await asked.ask(this.#call(args));
+    if (!("run" in answer)) return yield* this.#givenItems(answer);
     const taken = new Taken();
     const whole = async function* (): AsyncGenerator {
       taken.end = { returned: yield* run() };
@@ -173,26 +171,25 @@ class Tool {
     try {
       return given(answer.result, this.options, answer.told);
     } catch (thrown) {
-      throw this.#unfit(`cannot be decoded (${String(thrown)})`);
+      throw this.#unfit(answer, `cannot be decoded (${String(thrown)})`);
     }
   }
 
-  *#givenItems(answer: Exclude<Answer, { run: string }>, call: Call): Generator {
+  *#givenItems(answer: Exclude<Answer, { run: string }>): Generator {
     const items = "error" in answer ? (answer.error.items ?? []) : answer.result;
-    if (!Array.isArray(items)) throw this.#unfit("is no list of items");
+    if (!Array.isArray(items)) throw this.#unfit(answer, "is no list of items");
     for (const item of items) {
       if (isPlain(item) && Object.hasOwn(item, LEFT)) {
-        // So that the session knows of it too: a call that was not recorded.
-        new Asked(this.name).askNow({ ...call, args: { ...(call.args as object), item: items.length } });
-        throw this.#unfit(`has ${items.length - 1} items, and the code took no more then`);
+        throw this.#unfit(answer, `has ${items.length - 1} items, and the code took no more then`);
       }
-      notSent(yield this.#given({ result: item }));
+      notSent(yield this.#given({ result: item, ...("given" in answer && { given: answer.given }) }));
     }
     if ("error" in answer) this.#given(answer);
   }
 
-  /** Why what is given back is not what the tool gives. */
-  #unfit(why: string): Error {
+  /** Why what is given back is not what the tool gives. The session knows of it too, if the code goes on. */
+  #unfit(answer: Exclude<Answer, { run: string }>, why: string): Error {
+    if ("given" in answer && answer.given !== undefined) new Asked(this.name).refuseNow(answer.given, why);
     const what = `what the recording, or \`answers:\`, has of \`${this.name}\` ${why}`;
     return new ToolError(`mcptest: ${what}: record again, change the answer, or let it run: \`run:\``);
   }

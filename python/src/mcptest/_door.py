@@ -109,7 +109,7 @@ def _is_answer(answer: Any) -> bool:
         return False
     error = answer.get("error", {"type": "", "text": ""})
     texts = [error.get("type"), error.get("text")] if isinstance(error, dict) else [None]
-    return all(isinstance(text, str) for text in [*texts, answer.get("run", "")])
+    return all(isinstance(text, str) for text in [*texts, answer.get("run", ""), answer.get("given", "")])
 
 
 def tell(run: str, end: dict[str, Any]) -> None:

@@ -177,6 +177,9 @@ class _Call:
 
     def unfit(self, why: str) -> ToolError:
         """What the suite answers, or what a recording has, is not what the tool gives."""
+        if "given" in self.answer:
+            # So that the session knows of it too, if the code goes on.
+            tell(self.answer["given"], {"unkept": why})
         ways = "`answers:` has", "Change the answer", "the recording has", "Record again, or let it run: `run:`"
         what, way = ways[:2] if os.environ.get(MODE) == "record" else ways[2:]
         return ToolError(f"mcptest: the tool `{self.own.name}` did not run: what {what} of it is {why}. {way}")
@@ -295,9 +298,7 @@ def _given_items(call: _Call) -> Iterator[Any]:
     if error:
         raise played(error, call.own.names)
     if items[-1:] == [_LEFT]:
-        with contextlib.suppress(ToolError):  # So that the session knows of it too.
-            ask(call.own.name, {**call.asked, "args": {**call.asked["args"], "item": len(items)}})
-        raise call.unfit(f"only the first items: the recording has {len(items) - 1} items, and the code took no more")
+        raise call.unfit(f"only the first items: there are {len(items) - 1} items, and the code took no more")
 
 
 async def _given_items_later(call: _Call) -> AsyncIterator[Any]:
