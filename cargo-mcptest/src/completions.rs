@@ -1,8 +1,9 @@
 //! `cargo mcptest completions`: what a shell offers on the tab key.
 
-use clap::{Command, CommandFactory as _};
 use clap_complete::Shell;
+use mcptest::command::CommandName;
 
+use crate::called;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::status::ExitStatus;
@@ -19,17 +20,13 @@ pub(crate) struct Completions {
 
 impl Completions {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
-        let mut cargo = crate::Cargo::command();
-        let Some(command) = cargo.find_subcommand_mut("mcptest") else {
-            return Err(Failure::new("there is nothing to complete"));
-        };
-        let mut command: Command = command
-            .clone()
-            .name("cargo-mcptest")
-            .bin_name("cargo-mcptest");
+        let mut command = called::command(CommandName::current());
+        // The file's name, which a shell completes.
+        let program = command.get_name().to_owned();
+        command.set_bin_name(&program);
         // Made first, so that what cannot be written is an error and no panic.
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut command, "cargo-mcptest", &mut script);
+        clap_complete::generate(self.shell, &mut command, program, &mut script);
         output.out.write_all(&script)?;
         Ok(ExitStatus::Holds)
     }

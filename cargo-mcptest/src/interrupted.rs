@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use mcptest::command::call;
 use mcptest_suite::shown_path;
 use mcptest_trace::text::counted;
 use walkdir::WalkDir;
@@ -40,8 +41,9 @@ pub(crate) fn note(folder: &Path, places: &BTreeSet<PathBuf>) -> Option<String> 
     };
     Some(format!(
         "a recording of all runs is going on or was stopped: `{first}` holds {}{more}. Some agents may have new runs, others \
-         their old ones. `cargo mcptest record --all` keeps these runs, and records the others; to give them up, remove the folder",
-        counted(*runs, "new run")
+         their old ones. `{}` keeps these runs, and records the others; to give them up, remove the folder",
+        counted(*runs, "new run"),
+        call("record --all")
     ))
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use mcptest::command::{call, tell};
 use mcptest::judge;
 use mcptest::result::folder::{Results, VARIABLE};
 use mcptest::result::{CaseResult, CaseStatus};
@@ -157,8 +158,10 @@ impl Opened {
             .map(|failure| failure.case.as_str())
             .collect();
         Err(
-            Failure::new(format!("not all suites load: {}", names.join(", ")))
-                .help("correct them first; `cargo mcptest validate` lists all problems at once"),
+            Failure::new(format!("not all suites load: {}", names.join(", "))).help(format!(
+                "correct them first; `{}` lists all problems at once",
+                call("validate")
+            )),
         )
     }
 }
@@ -349,8 +352,9 @@ impl FolderVerdicts {
         let read = Results::read(folder);
         let mut results = read.map_err(|error| {
             Failure::new(format!("the results cannot be read: {error}")).help(format!(
-                "`{VARIABLE}={} cargo test` writes results there",
-                folder.display()
+                "`{VARIABLE}={} {}` writes results there",
+                folder.display(),
+                opened.package.test_command()
             ))
         })?;
         let package = &opened.package.name;
@@ -428,6 +432,7 @@ fn test(package: &FoundPackage, folder: &Path, output: &mut Output<'_>) -> Resul
         .current_dir(&package.folder)
         .env(VARIABLE, folder)
         .stdin(Stdio::null());
+    tell(&mut command);
     let ran = bound::output(command.stderr(Stdio::piped()))
         .map_err(|error| Failure::new(format!("cargo does not start: {error}")))?;
     let empty = std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());

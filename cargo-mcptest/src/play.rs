@@ -4,6 +4,7 @@
 
 use std::process::Stdio;
 
+use mcptest::command::call;
 use mcptest::judge::AgentTest;
 
 use crate::failure::Failure;
@@ -48,10 +49,18 @@ impl Play {
             |agent: &AgentTest<'_>| !self.command.is_empty() || agent.agent().command.is_some();
         let (played, left): (Vec<_>, Vec<_>) =
             wanted.into_iter().partition(|(agent, _)| runs(agent));
+        let package = &opened.package;
         if played.is_empty() {
+            let functions = if package.is_crate() {
+                "; an agent that is an async function is played by `cargo test ::playback`"
+            } else {
+                ""
+            };
             return Err(Failure::cannot_tell("no agent names the program that runs it").help(
-                "add `command: [python, agent.py]` to the agent, or give the program here: `cargo mcptest play -- python agent.py`; \
-                 an agent that is an async function is played by `cargo test ::playback`",
+                format!(
+                    "add `command: [python, agent.py]` to the agent, or give the program here: `{}`{functions}",
+                    call("play -- python agent.py")
+                ),
             ));
         }
         for (agent, _) in left {
@@ -61,7 +70,6 @@ impl Play {
                 agent.case()
             )?;
         }
-        let package = &opened.package;
         let job = RecordJob {
             package: package.name.clone(),
             folder: package.folder.clone(),

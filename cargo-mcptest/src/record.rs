@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use mcptest::Harness;
+use mcptest::command::tell;
 use mcptest::judge::{AgentTest, PackageCase};
 use mcptest::result::CaseResult;
 use mcptest::result::folder::{Results, VARIABLE};
@@ -91,11 +92,16 @@ impl Record {
             && self.command.is_empty()
             && wanted.any(|agent| built_in(&agent))
         {
-            return Err(Failure::new("this command was built without the built-in agent").help(
-                "name the agent's own program: `command: [python, agent.py]` in the suite, or `-- python agent.py` here; \
-                 an agent that is a function of its crate is recorded by `MCPTEST_RECORD=missing cargo test`; \
-                 `cargo install cargo-mcptest --features record` adds the built-in agent",
-            ));
+            let function = if opened.package.is_crate() {
+                "an agent that is a function of its crate is recorded by `MCPTEST_RECORD=missing cargo test`; "
+            } else {
+                ""
+            };
+            let problem = Failure::new("this command was built without the built-in agent");
+            return Err(problem.help(format!(
+                "name the agent's own program: `command: [python, agent.py]` in the suite, or `-- python agent.py` here; {function}\
+                 `cargo install cargo-mcptest --features record` adds the built-in agent"
+            )));
         }
         let package = &opened.package;
         let asked = RecordJob {
@@ -266,6 +272,7 @@ impl RecordJob {
             .current_dir(&self.folder)
             .env(CHILD, job)
             .env("CARGO_MANIFEST_DIR", &self.folder);
+        tell(&mut child);
         Ok(child)
     }
 }

@@ -25,6 +25,8 @@
 //! The module `guide` is the guide: suites, cassettes, gates, recording, playing, checks in Rust.
 
 pub mod check;
+#[doc(hidden)]
+pub mod command;
 mod gate;
 #[cfg(doc)]
 pub mod guide;

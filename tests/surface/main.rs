@@ -64,7 +64,7 @@ fn no_modules_import_each_other_in_a_circle() {
         "mcptest-macros/src/lib.rs",
         "mcptest-harness/src/lib.rs",
         "mcptest-session/src/lib.rs",
-        "cargo-mcptest/src/main.rs",
+        "cargo-mcptest/src/lib.rs",
     ];
     let circles = circles.map(|root| circles::of(&sources::read("crate", &project.join(root))));
     let circles = circles.concat();

@@ -17,6 +17,7 @@ mod slots;
 mod values;
 mod write;
 
+use mcptest::command::call;
 use mcptest_suite::escape;
 use mcptest_suite::model::Suite;
 use mcptest_trace::evidence::calibrate::{
@@ -117,8 +118,12 @@ impl Promise {
             found.extend(self.calibrate(suite, is_first)?);
         }
         if found.is_empty() {
-            return Err(Failure::cannot_tell("no run has a value to calibrate")
-                .help("`cargo mcptest validate` says what is wrong with the recordings"));
+            return Err(
+                Failure::cannot_tell("no run has a value to calibrate").help(format!(
+                    "`{}` says what is wrong with the recordings",
+                    call("validate")
+                )),
+            );
         }
         Ok(found)
     }

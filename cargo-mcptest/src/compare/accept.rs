@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use mcptest::command::call;
 use mcptest::judge::{AgentTest, PackageCase, SideRuns};
 use mcptest::result::{CaseResult, folder};
 use mcptest_suite::{escape, shown_path};
@@ -50,7 +51,10 @@ pub(super) fn save(
         };
         writeln!(output.err, "{}: {}", test.case(), escape(&told))?;
     }
-    let advice = "`cargo mcptest validate` says what is wrong with the recordings";
+    let advice = format!(
+        "`{}` says what is wrong with the recordings",
+        call("validate")
+    );
     if unusable.len() == agents.len() {
         let nobody = "no agent has runs that can be a baseline; nothing was saved";
         return Err(Failure::cannot_tell(nobody).help(advice));

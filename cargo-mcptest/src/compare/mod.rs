@@ -22,6 +22,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::{Args as _, FromArgMatches as _};
+use mcptest::command::call;
 use mcptest_suite::escape;
 use mcptest_trace::evidence::compare::{AgentNames, Comparison, CostKind, ShownAgents, compare};
 use mcptest_trace::record::environment::{secrets_by_name, usual_secrets, variables};
@@ -244,7 +245,21 @@ pub(crate) struct Compared {
 pub(crate) const GITHUB: usize = 65_536;
 
 /// What a comment says at its end that would have more.
-pub(crate) const CUT: &str = "The rest is left out, because a comment can have at most 65,536 characters: `cargo mcptest compare` and `cargo mcptest report` show all of it.";
+pub(crate) fn cut() -> String {
+    format!(
+        "The rest is left out, because a comment can have at most 65,536 characters: `{}` and `{}` show all of it.",
+        call("compare"),
+        call("report")
+    )
+}
+
+/// What to do about a saved result that is gone or cannot be read.
+fn restore() -> String {
+    format!(
+        "take the file back out of your version control, or save the results again: `{}`",
+        call("compare --accept <folder>")
+    )
+}
 
 /// So many notes of a kind are shown where not all are asked for.
 const NOTES: usize = 3;
@@ -350,7 +365,7 @@ impl Compared {
 
     /// The same for a pull request.
     fn markdown(&self) -> String {
-        joined(&self.markdown_of(|_| true), GITHUB, CUT)
+        joined(&self.markdown_of(|_| true), GITHUB, &cut())
     }
 
     /// The agents of a suite, by its file, for a pull request, in pieces. `suites`: the files of all suites. What no

@@ -12,6 +12,7 @@ use super::across::PackageLayout;
 use super::dropped::{Dropped, SameAgents, dropped, same_agents};
 use super::how::How;
 use super::remedy::Recorded;
+use super::restore;
 use super::side::{Side, SidePlace, shown_in};
 use crate::failure::Failure;
 use crate::judging::{Opened, in_parallel};
@@ -410,10 +411,7 @@ fn runs(
             // Other results of it are there: it is no new agent.
             if !cases.is_empty() && !cases.iter().any(|result| result.case == case) {
                 let why = format!("the result of `{case}` is missing: {side}");
-                return Err(RunsProblem::Recordings(vec![
-                    why,
-                    "take the file back out of your version control, or save the results again: `cargo mcptest compare --accept <folder>`".to_owned(),
-                ]));
+                return Err(RunsProblem::Recordings(vec![why, restore()]));
             }
             SideRuns::of_results_of(agent, case, cases, cost)
         }

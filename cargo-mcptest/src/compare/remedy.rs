@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use mcptest::command::call;
 use mcptest_suite::escape_line;
 use mcptest_trace::evidence::compare::Undecided;
 use mcptest_trace::text::counted;
@@ -101,7 +102,7 @@ impl fmt::Display for MoreRuns {
             _ => format!("{}::", recorded.suite_name),
         };
         let runs = recorded.runs[1] as u64 + now;
-        let command = format!("cargo mcptest record {}", escape_line(&filter));
+        let command = call(&format!("record {}", escape_line(&filter)));
         let suite = escape_line(&recorded.suite);
         match (before, now) {
             (0, _) => write!(

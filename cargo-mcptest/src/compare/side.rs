@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use mcptest::command::call;
 use mcptest::judge::{self, AgentTest};
 use mcptest::result::CaseResult;
 use mcptest::result::folder::Results;
@@ -12,6 +13,7 @@ use mcptest_trace::evidence::compare::EmptyBaseline;
 use serde_json::{Value, json};
 
 use super::across::{PackageLayout, RecordingsFolder, places};
+use super::restore;
 use crate::failure::Failure;
 use crate::files::{files, stems_of};
 use crate::git::Revision;
@@ -67,8 +69,12 @@ impl Side {
             };
         }
         if named.starts_with(['.', '/']) {
-            return Err(Failure::new(format!("there is no folder `{named}`"))
-                .help("`cargo mcptest compare --accept <folder>` saves the results of today there as a baseline"));
+            return Err(
+                Failure::new(format!("there is no folder `{named}`")).help(format!(
+                    "`{}` saves the results of today there as a baseline",
+                    call("compare --accept <folder>")
+                )),
+            );
         }
         let mut kept = places(opened);
         kept.extend(baselines(opened));
@@ -90,9 +96,9 @@ impl Side {
             above.unwrap_or_default() == package.as_str()
         };
         if let Some((file, why)) = results.unreadable.iter().find(is_own) {
-            return Err(Failure::new(format!("a result cannot be read: {file}: {why}")).help(
-                "take the file back out of your version control, or save the results again: `cargo mcptest compare --accept <folder>`",
-            ));
+            return Err(
+                Failure::new(format!("a result cannot be read: {file}: {why}")).help(restore()),
+            );
         }
         if results.cases.is_empty() {
             return Err(Failure::new(format!(

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use mcptest::command::call;
 use mcptest::judge::AgentTest;
 use mcptest::trace::Run;
 use serde_json::Value;
@@ -106,7 +107,10 @@ fn nothing(what: &str) -> Failure {
     Failure::new(format!(
         "{what}, so there is nothing to compare the server with"
     ))
-    .help("record runs first: `cargo mcptest record`, `proxy` or `import`")
+    .help(format!(
+        "record runs first: `{}`, `proxy` or `import`",
+        call("record")
+    ))
 }
 
 /// The runs of an agent, also where they are not what the suite says now; nothing where it has none.
@@ -120,7 +124,10 @@ fn runs(opened: &Opened, agent: &AgentTest<'_>) -> Result<Option<Vec<Run>>, Fail
             "the recordings of {} cannot be used: {error}",
             agent.case()
         ))
-        .help("correct or remove them; `cargo mcptest validate` lists all problems at once")
+        .help(format!(
+            "correct or remove them; `{}` lists all problems at once",
+            call("validate")
+        ))
     })
 }
 

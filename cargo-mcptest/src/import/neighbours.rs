@@ -6,6 +6,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use mcptest::command::call;
 use mcptest_suite::model::{Agent, Suite};
 use mcptest_suite::{quoted_list, shown_path};
 use mcptest_trace::record::redact::Redactor;
@@ -198,10 +199,10 @@ impl<'n> Neighbours<'n> {
         let [any, other] = self.has(stem, group);
         match &self.unread {
             Some(suite) if any => Some(format!("perhaps those of `{suite}`, which does not load")),
-            _ if others && other => Some(
-                "which have another prompt and belong to no suite (`cargo mcptest validate` lists them)"
-                    .to_owned(),
-            ),
+            _ if others && other => Some(format!(
+                "which have another prompt and belong to no suite (`{}` lists them)",
+                call("validate")
+            )),
             _ => None,
         }
     }

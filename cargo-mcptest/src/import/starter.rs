@@ -21,6 +21,7 @@ mod writes;
 
 use std::path::Path;
 
+use mcptest::command::CommandName;
 use mcptest_suite::model::{Agent, Prompt, Suite};
 use mcptest_suite::{LoadError, Source};
 
@@ -36,11 +37,16 @@ const LARGEST: usize = 8 << 20;
 const LONGEST: usize = 160_000;
 
 /// The line that a suite begins with.
-const HEAD: &str = "# Written by `cargo mcptest import`. It demands what the imported runs do.\n";
+fn head(name: CommandName) -> String {
+    let name = name.words();
+    format!("# Written by `{name} import`. It demands what the imported runs do.\n")
+}
 
 /// Whether an import wrote a suite, out of runs that it judges.
 pub(crate) fn is_first_suite(suite: &Suite) -> bool {
-    suite.source.text().starts_with(HEAD)
+    let names = [CommandName::OfCargo, CommandName::OfPackages];
+    let mut heads = names.into_iter().map(head);
+    heads.any(|head| suite.source.text().starts_with(&head))
 }
 
 /// What becomes of an agent's entry.
@@ -210,9 +216,10 @@ impl Starter {
             "" => String::new(),
             options => format!("# The next import needs the same options: {options}\n"),
         };
+        let written = head(CommandName::current());
         let head = self.tools.head(entries);
         let (defaults, entries) = self.defaults(entries);
-        let text = format!("{HEAD}{remembered}{head}{defaults}agents:\n{entries}");
+        let text = format!("{written}{remembered}{head}{defaults}agents:\n{entries}");
         let read: Result<Suite, LoadError> =
             mcptest::parse_suite(Source::new(path, shown, text.as_str()));
         let read = read.map_err(|error| error.to_string())?;

@@ -15,6 +15,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use mcptest::command::call;
 use mcptest_suite::shown_path;
 use serde::Serialize;
 use serde_json::json;
@@ -210,9 +211,10 @@ fn found(dependency: &str, package: &FoundPackage) -> Result<(), Failure> {
     Err(Failure::new(format!(
         "cargo cannot resolve the package with `{dependency}`, so the next `cargo test` would fail; nothing is changed. Cargo says: {said}"
     ))
-    .help(
-        "if mcptest-harness is not published yet, use a clone: `cargo mcptest init --path <the folder mcptest-harness of the clone>`",
-    ))
+    .help(format!(
+        "if mcptest-harness is not published yet, use a clone: `{}`",
+        call("init --path <the folder mcptest-harness of the clone>")
+    )))
 }
 
 fn create(path: &Path, text: &str) -> Result<(), Failure> {

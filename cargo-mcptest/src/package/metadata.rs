@@ -1,5 +1,6 @@
 //! What `cargo metadata` says, and what a package says to this command in its manifest.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::{Error, Metadata, MetadataCommand};
@@ -17,12 +18,14 @@ pub(super) fn read(manifest: Option<&Path>) -> Result<Metadata, Failure> {
     }
     let mut metadata = command.exec().map_err(|error| match error {
         Error::CargoMetadata { stderr } => said(&stderr),
+        // Who has no crate needs no cargo.
+        Error::Io(error) if error.kind() == ErrorKind::NotFound && !in_crate(manifest) => nowhere(),
         Error::Io(error) => Failure::new(format!("cargo does not start: {error}"))
             .help("install the Rust toolchain, or set `CARGO` to the path of cargo"),
         error => Failure::new(format!(
             "the output of `cargo metadata` cannot be read: {error}"
         ))
-        .help("update cargo and cargo-mcptest"),
+        .help("update cargo and this command"),
     })?;
     metadata
         .packages
@@ -30,11 +33,24 @@ pub(super) fn read(manifest: Option<&Path>) -> Result<Metadata, Failure> {
     Ok(metadata)
 }
 
+/// Whether there is a manifest that a command may be about.
+fn in_crate(manifest: Option<&Path>) -> bool {
+    let has_one = |here: PathBuf| {
+        let mut folders = here.ancestors();
+        folders.any(|folder| folder.join("Cargo.toml").is_file())
+    };
+    manifest.is_some() || std::env::current_dir().is_ok_and(has_one)
+}
+
+fn nowhere() -> Failure {
+    Failure::new("there is no package here, nor in any folder above").help(
+        "run the command in the folder of a crate, or in a folder that has a folder `suites`; or give `--manifest-path <path of a Cargo.toml>` or `--suites <folder>`",
+    )
+}
+
 fn said(stderr: &str) -> Failure {
     if stderr.contains("could not find `Cargo.toml`") {
-        return Failure::new("there is no package here, nor in any folder above").help(
-            "run the command in the folder of a crate, or in a folder that has a folder `suites`; or give `--manifest-path <path of a Cargo.toml>` or `--suites <folder>`",
-        );
+        return nowhere();
     }
     let stderr = stderr.trim();
     let stderr = stderr.strip_prefix("error: ").unwrap_or(stderr);

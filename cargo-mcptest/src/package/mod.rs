@@ -12,6 +12,7 @@ mod versions;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::{DependencyKind, Metadata};
+use mcptest::command::call;
 use mcptest_suite::{escape_line, nearest, quoted_list};
 
 use crate::failure::Failure;
@@ -158,7 +159,10 @@ impl Selection {
             0 => Err(Failure::new(format!(
                 "no package of this workspace has a folder `{SUITES}` or depends on `{HARNESS}`"
             ))
-            .help("`cargo mcptest init -p <package>` gives a package its first agent test")),
+            .help(format!(
+                "`{}` gives a package its first agent test",
+                call("init -p <package>")
+            ))),
             1 => Ok(tested.remove(0)),
             _ => Err(several(&names)),
         }
@@ -283,6 +287,20 @@ impl FoundPackage {
         })
     }
 
+    /// Whether it is a crate, and no folder of suites alone.
+    pub(crate) fn is_crate(&self) -> bool {
+        !self.name.is_empty()
+    }
+
+    /// What a person types to judge all of it.
+    pub(crate) fn test_command(&self) -> String {
+        if self.is_crate() {
+            "cargo test".to_owned()
+        } else {
+            call("test")
+        }
+    }
+
     /// Whether it depends on the harness, or says itself where its suites are.
     fn has_agent_tests(&self) -> bool {
         self.harness.is_some() || self.named_roots
@@ -305,8 +323,8 @@ impl FoundPackage {
         ));
         if others.is_empty() {
             return failure.help(format!(
-                "`cargo mcptest init -p {}` gives it its first agent test",
-                self.name
+                "`{}` gives it its first agent test",
+                call(&format!("init -p {}", self.name))
             ));
         }
         failure.help(format!(

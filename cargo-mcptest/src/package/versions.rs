@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use cargo_metadata::semver::Version;
+use mcptest::command::CommandName;
 use mcptest_suite::escape_line;
 use serde_json::{Value, json};
 use toml_edit::{ArrayOfTables, DocumentMut, Table};
@@ -64,8 +65,8 @@ impl Versions {
             escape_line(package)
         ))
         .help(format!(
-            "`cargo install cargo-mcptest --version '~{}.{}'` installs the command of that version; `--any-version` judges anyway",
-            locked.major, locked.minor
+            "{}; `--any-version` judges anyway",
+            install(CommandName::current(), locked)
         )))
     }
 
@@ -109,6 +110,19 @@ fn locked(lock: &DocumentMut, package: &str, version: &str) -> Option<Version> {
             .and_then(|table| text(table, "version"))?,
     };
     Version::parse(&version).ok()
+}
+
+/// How the command of a version is installed.
+fn install(name: CommandName, version: &Version) -> String {
+    let wanted = format!("{}.{}", version.major, version.minor);
+    match name {
+        CommandName::OfCargo => format!(
+            "`cargo install cargo-mcptest --version '~{wanted}'` installs the command of that version"
+        ),
+        CommandName::OfPackages => {
+            format!("install version {wanted} of the package that brought this command")
+        }
+    }
 }
 
 #[cfg(test)]

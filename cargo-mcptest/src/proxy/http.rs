@@ -19,6 +19,7 @@ use axum::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::serve::ListenerExt as _;
+use mcptest::command::call;
 use mcptest_session::endpoint::{further, logins, query_logins};
 use mcptest_session::mcp::messages::Speaker;
 use reqwest::redirect::Policy;
@@ -221,7 +222,7 @@ async fn exchange(State(relay): State<Relay>, request: Request) -> Response {
     let path = match relay.door.opened(&head) {
         Ok(path) => path,
         Err((status, why)) => {
-            return (status, format!("cargo mcptest proxy: {why}")).into_response();
+            return (status, call(&format!("proxy: {why}"))).into_response();
         }
     };
     let number = relay.exchanges.fetch_add(1, Ordering::Relaxed);
@@ -250,10 +251,10 @@ async fn exchange(State(relay): State<Relay>, request: Request) -> Response {
         Err(error) => {
             relay.tell(ExchangeEvent::Said(number, Speaker::Server));
             let error = error.without_url();
-            let said = format!(
-                "cargo mcptest proxy: `{}` cannot be reached: {error}",
+            let said = call(&format!(
+                "proxy: `{}` cannot be reached: {error}",
                 shown(relay.url.as_str())
-            );
+            ));
             return (StatusCode::BAD_GATEWAY, said).into_response();
         }
     };

@@ -7,13 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use mcptest::command::call;
 use mcptest::result::{CaseResult, CaseStatus};
 use mcptest::suite::gates::GateKind;
 use mcptest_suite::shown_path;
 use mcptest_trace::text::{MarkdownBlock, counted, joined};
 
 use super::markdown::{HEAD, folded, rows};
-use crate::compare::{CUT, Compared, GITHUB};
+use crate::compare::{Compared, GITHUB, cut};
 use crate::failure::Failure;
 use crate::files;
 use crate::judging::PackageVerdicts;
@@ -56,7 +57,7 @@ pub(super) fn comments(verdicts: &PackageVerdicts, compared: &Compared) -> Vec<C
         }
         Comment {
             name: (*name).to_owned(),
-            text: joined(&blocks, GITHUB, CUT),
+            text: joined(&blocks, GITHUB, &cut()),
         }
     };
     suites.iter().enumerate().map(comment).collect()
@@ -128,7 +129,7 @@ fn no_longer_plays(cases: &[&CaseResult]) -> Option<String> {
         " **{broken} of {} no longer play{}: record them with `{}`.**",
         counted(all, "recording"),
         if broken == 1 { "s" } else { "" },
-        format!("cargo mcptest record --all {filter}").replace('`', "ʼ")
+        call(&format!("record --all {filter}")).replace('`', "ʼ")
     ))
 }
 

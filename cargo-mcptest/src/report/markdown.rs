@@ -28,7 +28,10 @@ pub(super) fn report(verdicts: &PackageVerdicts) -> String {
         format!(" of {package}")
     };
     let mut text = format!("## Agent tests{of}\n\n**{}**\n", verdicts.tally());
-    text.push_str(&failures(&verdicts.cases));
+    text.push_str(&failures(
+        &verdicts.cases,
+        &verdicts.opened.package.test_command(),
+    ));
     text.push_str(&agents(&verdicts.cases));
     text.push_str(&listed(
         "Ignored",
@@ -56,7 +59,7 @@ pub(super) fn folded(case: &CaseResult) -> Option<String> {
     ))
 }
 
-fn failures(cases: &[CaseResult]) -> String {
+fn failures(cases: &[CaseResult], test: &str) -> String {
     let failed = || {
         cases
             .iter()
@@ -66,7 +69,7 @@ fn failures(cases: &[CaseResult]) -> String {
     let more = failed().count().saturating_sub(FAILURES);
     if more > 0 {
         text.push_str(&format!(
-            "\nand {more} more that fail; `cargo test` shows them all\n"
+            "\nand {more} more that fail; `{test}` shows them all\n"
         ));
     }
     text

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use mcptest::command::call;
 use mcptest::judge::AgentTest;
 use mcptest_suite::{segment, shown_path};
 use serde_json::Value;
@@ -96,14 +97,17 @@ impl Orphans {
             about: file.clone(),
             text: format!("orphan: no agent test asks for the {what} {file}\n\nhelp: {help}"),
         };
-        let removes = "`cargo mcptest validate --fix` removes it";
+        let removes = format!("`{}` removes it", call("validate --fix"));
         let pasted = "put its entry into the suite (the import prints the entry again), or repeat the same import with `--undo`";
         let recordings = self.recordings.iter();
-        let recordings = recordings.map(move |file| problem(file, "recording", removes));
+        let recordings = recordings.map({
+            let removes = removes.clone();
+            move |file| problem(file, "recording", &removes)
+        });
         let imported = self.imported.iter();
         let imported = imported.map(move |file| problem(file, "recording", pasted));
         let snapshots = self.snapshots.iter();
-        let snapshots = snapshots.map(move |file| problem(file, "snapshot", removes));
+        let snapshots = snapshots.map(move |file| problem(file, "snapshot", &removes));
         recordings.chain(imported).chain(snapshots)
     }
 }

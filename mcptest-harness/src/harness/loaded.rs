@@ -452,11 +452,18 @@ impl LoadedSuite {
         places.collect()
     }
 
+    /// Whether its package is a crate, and no folder of suites alone.
+    pub(crate) fn is_in_crate(&self) -> bool {
+        self.command.package.as_deref() != Some("")
+    }
+
     /// The snapshots of an agent.
     pub(crate) fn snapshots(&self, subject: Subject) -> CaseSnapshots {
         let (agent, source) = (self.case_name(subject), self.source());
         let snapshots = CaseSnapshots::new(source.path(), source.shown(), &self.crate_dir, &agent);
-        snapshots.only_compared(self.looked_at)
+        snapshots
+            .only_compared(self.looked_at)
+            .in_crate(self.is_in_crate())
     }
 
     /// The case of a name below the suite's.

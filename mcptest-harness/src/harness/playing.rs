@@ -10,6 +10,7 @@ use mcptest_suite::{Diagnostic, Span, Subject};
 use super::agent_runs::AgentRuns;
 use super::loaded::LoadedSuite;
 use super::verdicts::panic_text;
+use crate::command::call;
 use crate::eval::PlaybackOptions;
 use crate::gate::{Player, Unplayable};
 use crate::record::{Live, LiveError, PlayRequest, PlayedRun};
@@ -24,8 +25,11 @@ pub(crate) enum Driver {
     /// It has a `command:`, and this build cannot run one.
     #[cfg(not(feature = "session"))]
     WithoutFeature,
-    /// Its function is in the tests of its crate, which this program does not know.
-    Elsewhere,
+    /// Its function is in the tests of its crate, which this program does not know; or a person names its program.
+    Elsewhere {
+        /// Whether there is a crate.
+        in_crate: bool,
+    },
     /// It has none.
     None,
 }
@@ -41,7 +45,9 @@ impl Driver {
             suite.is_looked_at() || suite.functions().are_elsewhere(),
         ) {
             (Some(_), _) => Self::commands(),
-            (None, true) => Self::Elsewhere,
+            (None, true) => Self::Elsewhere {
+                in_crate: suite.is_in_crate(),
+            },
             (None, false) => Self::None,
         }
     }
@@ -79,7 +85,7 @@ impl Driver {
                 "this build cannot run the agent's own code: the feature `session` is off",
             )
             .help("write in Cargo.toml: mcptest-harness = { version = \"0.1\", features = [\"session\"] }"))),
-            Self::Elsewhere => Some(Ok(elsewhere(agent))),
+            Self::Elsewhere { in_crate } => Some(Ok(elsewhere(agent, *in_crate))),
             Self::None => Some(Err(Diagnostic::at(gate, WITHOUT_CODE).help(GIVE_CODE))),
         }
     }
@@ -97,12 +103,16 @@ pub(crate) const GIVE_CODE: &str = if cfg!(feature = "session") {
      both need the feature `session`: write in Cargo.toml: mcptest-harness = { version = \"0.1\", features = [\"session\"] }"
 };
 
-/// The function of an agent may be in a program that is not this one.
-pub(crate) fn elsewhere(agent: &Agent) -> String {
-    format!(
-        "`{}` has no `command:`; if the agent is a function of its crate, `cargo test` plays it",
-        agent.name.value
-    )
+/// The function of an agent may be in a program that is not this one. Without a crate, there is none.
+pub(crate) fn elsewhere(agent: &Agent, in_crate: bool) -> String {
+    let agent = &agent.name.value;
+    if in_crate {
+        return format!(
+            "`{agent}` has no `command:`; if the agent is a function of its crate, `cargo test` plays it"
+        );
+    }
+    let plays = call("play -- PROGRAM");
+    format!("`{agent}` has no `command:`; `{plays}` plays it with the program that you name")
 }
 
 /// Plays the runs of an agent, when the first of them is asked for: each once, whichever cases ask.

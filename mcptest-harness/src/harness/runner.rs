@@ -177,7 +177,11 @@ impl Harness {
         let recording = if asked.arguments.list {
             None
         } else {
-            recording::asked(self.own_loop.as_ref(), &self.functions)?
+            recording::asked(
+                self.own_loop.as_ref(),
+                &self.functions,
+                !self.package.is_empty(),
+            )?
         };
         let prepared = self.prepare(&asked, Selection::asked()?, recording.is_some());
         prepared.check_selection(&asked)?;

@@ -7,6 +7,7 @@
 //! in CI. insta's macros are not used because they print and panic; the comparison and its failure
 //! text are ours.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use mcptest_suite::read::{Problems, document};
 use mcptest_suite::{Source, Style, segment, shown_path};
 use serde_json::Value;
 
+use crate::command::call;
 use crate::gate::SnapshotStore;
 
 use crate::record::in_ci;
@@ -37,6 +39,8 @@ pub(crate) struct CaseSnapshots {
     crate_dir: PathBuf,
     /// Whether nothing is written, whatever the environment says.
     only_compared: bool,
+    /// Whether there is a crate, whose tests write them.
+    in_crate: bool,
 }
 
 /// Why a value is not what its snapshot says.
@@ -59,12 +63,19 @@ impl CaseSnapshots {
             source: shown.to_owned(),
             crate_dir: crate_dir.to_owned(),
             only_compared: false,
+            in_crate: true,
         }
     }
 
     /// The same, of which none is ever written.
     pub(crate) fn only_compared(mut self, only: bool) -> Self {
         self.only_compared = only;
+        self
+    }
+
+    /// The same, of a folder that may have no crate.
+    pub(crate) fn in_crate(mut self, is: bool) -> Self {
+        self.in_crate = is;
         self
     }
 
@@ -120,12 +131,24 @@ impl CaseSnapshots {
             return Ok(());
         }
         let next = self.advice(unreadable.is_some(), writes == Writes::Pending);
-        Err(refusal(&shown, old, unreadable.as_deref(), new, next))
+        Err(refusal(&shown, old, unreadable.as_deref(), new, &next))
     }
 
     /// What to do about a snapshot that differs.
-    fn advice(&self, unreadable: bool, pending: bool) -> &'static str {
-        match (unreadable, self.only_compared) {
+    fn advice(&self, unreadable: bool, pending: bool) -> Cow<'static, str> {
+        if !self.in_crate {
+            let writes = call("test");
+            return Cow::Owned(if unreadable {
+                format!(
+                    "restore the file from version control, or write it again with `INSTA_UPDATE=always {writes}`"
+                )
+            } else {
+                format!(
+                    "if this is right, write it on your machine with `INSTA_UPDATE=always {writes}`"
+                )
+            });
+        }
+        Cow::Borrowed(match (unreadable, self.only_compared) {
             (true, true) => {
                 "restore the file from version control, or write it again with `INSTA_UPDATE=always cargo test`"
             }
@@ -141,7 +164,7 @@ impl CaseSnapshots {
             (false, false) => {
                 "nothing was written here; run it on your machine and accept it with `cargo insta review`, or with `INSTA_UPDATE=always`"
             }
-        }
+        })
     }
 
     /// Writes a snapshot in one step: a reader sees the old file or the new one.

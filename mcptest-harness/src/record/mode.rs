@@ -1,5 +1,7 @@
 //! Whether to record, as the environment says it.
 
+use crate::command::call;
+
 /// The variable that asks for recording.
 pub(crate) const VARIABLE: &str = "MCPTEST_RECORD";
 
@@ -36,7 +38,7 @@ pub(crate) struct RecordCommand {
 /// What a person types to run one case alone. A folder without a crate has no package.
 pub(crate) fn rerun(package: &str, case: &str) -> String {
     if package.is_empty() {
-        format!("cargo mcptest test --exact {case}")
+        call(&format!("test --exact {case}"))
     } else {
         format!("cargo test -p {package} -- --exact {case}")
     }
@@ -69,7 +71,7 @@ impl RecordCommand {
         };
         if !self.program.is_empty() {
             let words: Vec<String> = self.program.iter().map(|word| shell_word(word)).collect();
-            return format!("cargo mcptest record --exact {case} -- {}", words.join(" "));
+            return call(&format!("record --exact {case} -- {}", words.join(" ")));
         }
         if package.is_empty() {
             return rerun(package, &case);

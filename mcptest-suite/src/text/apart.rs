@@ -162,7 +162,10 @@ struct Part<'t> {
 impl<'t> Part<'t> {
     /// Whether it stays as it is: an underlined line, or a command, which can be copied.
     fn stays(&self) -> bool {
-        self.underlined || (self.quoted && self.text.contains("cargo "))
+        let is_command = ["cargo ", "mcptest-harness "]
+            .iter()
+            .any(|it| self.text.contains(it));
+        self.underlined || (self.quoted && is_command)
     }
 
     fn words(self) -> impl Iterator<Item = &'t str> {

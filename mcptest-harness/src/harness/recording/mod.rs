@@ -56,15 +56,17 @@ pub(crate) struct LiveRecording {
     refused: OnceLock<String>,
 }
 
-/// What the environment asks to record, with the loop of one's own if there is one.
+/// What the environment asks to record, with the loop of one's own if there is one. `in_crate`: whether cargo can build
+/// the tests with more features.
 pub(crate) fn asked(
     own_loop: Option<&Arc<dyn Live>>,
     functions: &AgentFunctions,
+    in_crate: bool,
 ) -> Result<Option<LiveRecording>, String> {
     let Some(mode) = crate::record::asked()? else {
         return Ok(None);
     };
-    let live = own_loop.map_or_else(built_in, Arc::clone);
+    let live = own_loop.map_or_else(|| built_in(in_crate), Arc::clone);
     Ok(Some(LiveRecording {
         mode,
         live,
@@ -75,13 +77,16 @@ pub(crate) fn asked(
 }
 
 #[cfg(feature = "record")]
-fn built_in() -> Arc<dyn Live> {
+fn built_in(_: bool) -> Arc<dyn Live> {
     Arc::new(crate::record::live::BuiltIn)
 }
 
 #[cfg(not(feature = "record"))]
-fn built_in() -> Arc<dyn Live> {
-    Arc::new(own_loop::NotBuilt { feature: "record" })
+fn built_in(in_crate: bool) -> Arc<dyn Live> {
+    Arc::new(own_loop::NotBuilt {
+        feature: "record",
+        in_crate,
+    })
 }
 
 #[cfg(feature = "session")]
@@ -91,7 +96,10 @@ fn commands() -> Arc<dyn Live> {
 
 #[cfg(not(feature = "session"))]
 fn commands() -> Arc<dyn Live> {
-    Arc::new(own_loop::NotBuilt { feature: "session" })
+    Arc::new(own_loop::NotBuilt {
+        feature: "session",
+        in_crate: true,
+    })
 }
 
 /// What is recorded: an agent with a model, at its place.

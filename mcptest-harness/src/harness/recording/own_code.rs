@@ -21,7 +21,7 @@ pub(super) fn keep(
     }
     if let Some(gate) = agent.gate(GateKind::Playback) {
         let error = if functions.are_elsewhere() {
-            LiveError::new(elsewhere(agent)).help(
+            LiveError::new(elsewhere(agent, true)).help(
                 "record such a function with `MCPTEST_RECORD=all cargo test`; if the agent is a program, add `command: [program, argument]`",
             )
         } else {
@@ -36,7 +36,7 @@ pub(super) fn keep(
             agent.name.value
         );
         return Err(LiveError::new(problem).help(
-            "record the agent as before: a function with `MCPTEST_RECORD=all cargo test`, a program with `command: [program, argument]`; \
+            "record the agent as before: a function in the tests of its crate, a program with `command: [program, argument]`; \
              if it is no longer code of its own, delete its recordings first",
         ));
     }

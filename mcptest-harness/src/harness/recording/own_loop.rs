@@ -80,12 +80,19 @@ fn asked_for_what_the_suite_asks(
 #[cfg(not(all(feature = "record", feature = "session")))]
 pub(super) struct NotBuilt {
     pub(super) feature: &'static str,
+    /// Whether cargo can build the tests with it.
+    pub(super) in_crate: bool,
 }
 
 #[cfg(not(all(feature = "record", feature = "session")))]
 impl Live for NotBuilt {
     fn prepare(&self, _: &Suite, _: &Agent, _: usize) -> Result<(), LiveError> {
         let feature = self.feature;
+        if !self.in_crate {
+            let problem = LiveError::new("this command was built without the built-in agent");
+            return Err(problem
+                .help("name the agent's own program in the suite: `command: [python, agent.py]`"));
+        }
         Err(LiveError::new(format!(
             "`{}` is set, but these tests were built without the feature `{feature}`",
             crate::record::VARIABLE

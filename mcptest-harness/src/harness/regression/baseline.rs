@@ -14,6 +14,7 @@ use super::only_trusted::{
     OnlyTrusted, asked_elsewhere, case_then, has_recordings, lacks_own_case, only_trusted,
 };
 use super::trusted::{Standing, Trusted, TrustedPlace};
+use crate::command::call;
 use crate::harness::agent_test::AgentTest;
 use crate::harness::case_verdict::Context;
 use crate::harness::loaded::LoadedSuite;
@@ -213,14 +214,15 @@ fn place(
         let problem = Diagnostic::new("there is no baseline to compare with")
             .label(named.span, format!("looked for the folder {shown}"))
             .help(format!(
-                "save the results of today as the baseline with `cargo mcptest compare --accept {shown}`, and commit them"
+                "save the results of today as the baseline with `{}`, and commit them",
+                call(&format!("compare --accept {shown}"))
             ));
         return Err(problem.into());
     }
     if is_where_runs_are(suite, &folder) {
         let problem = Diagnostic::new("the baseline is where the runs of today are")
             .label(named.span, "the runs would be compared with themselves")
-            .help("name a folder that keeps the runs you trust; `cargo mcptest compare --accept <folder>` saves the results of today in one");
+            .help(format!("name a folder that keeps the runs you trust; `{}` saves the results of today in one", call("compare --accept <folder>")));
         return Err(problem.into());
     }
     Ok(TrustedPlace::Recordings(folder))
@@ -265,9 +267,10 @@ fn standing(
 /// A baseline of which a file cannot be read, so that nobody can say what it knows.
 pub(super) fn damaged(regression: &Regression, why: String) -> Failure {
     let problem = Diagnostic::new("a result of the baseline cannot be read");
-    let problem = problem.label(regression.baseline.span, why).help(
-        "take the file back out of your version control, or accept today's results again with `cargo mcptest compare --accept`",
-    );
+    let problem = problem.label(regression.baseline.span, why).help(format!(
+        "take the file back out of your version control, or accept today's results again with `{}`",
+        call("compare --accept")
+    ));
     problem.into()
 }
 

@@ -19,6 +19,7 @@ use mcptest_trace::evidence::compare::{
 use self::baseline::{Baseline, damaged};
 use super::case_verdict::{Came, CaseVerdict, Context};
 use super::loaded::LoadedSuite;
+use crate::command::call;
 use crate::render::{Evidence, Failure, Finding};
 
 /// The verdict on the agents of a suite together.
@@ -209,7 +210,10 @@ fn fails(regression: &Regression, asks: &str, found: &str, shown: String) -> Cas
     let message = format!("`{REGRESSION}` does not hold: {asks}");
     let problem = Diagnostic::new(message)
         .label(regression.baseline.span, found)
-        .help("if you want this change, make today's runs the baseline with `cargo mcptest compare --accept <folder>`");
+        .help(format!(
+            "if you want this change, make today's runs the baseline with `{}`",
+            call("compare --accept <folder>")
+        ));
     let finding = Finding::new(problem);
     let finding = if shown.is_empty() {
         finding

@@ -203,9 +203,8 @@ fn key(
         ))
         .at(model.span)
         .help(format!(
-            "set it: {}=… {}=missing cargo test",
-            variables[0].as_ref(),
-            crate::record::VARIABLE
+            "set `{}` in the environment, and run the same command again",
+            variables[0].as_ref()
         ))
     })
 }

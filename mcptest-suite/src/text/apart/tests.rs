@@ -76,6 +76,16 @@ fn whole_values_without_a_word_are_told() {
 }
 
 #[test]
+fn a_command_that_can_be_copied_stays_by_either_name() {
+    for name in ["cargo mcptest", "mcptest-harness"] {
+        let command = format!("`{name} test --exact Zu\u{308}rich`");
+        let told = told(["`Z\u{fc}rich` and `Zu\u{308}rich`", &command]);
+        assert_eq!(told[1], command);
+        assert!(told[0].contains(r"\u{fc}"), "{told:?}");
+    }
+}
+
+#[test]
 fn names_of_one_letter_are_told() {
     assert_eq!(
         told(["`\u{c5}` must come before `u`", "calls: 0 \u{212b}, 1 u"])[..2],

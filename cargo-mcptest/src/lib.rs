@@ -1,5 +1,6 @@
 #![forbid(unsafe_code)]
-//! The command beside `mcptest-harness`: `cargo mcptest …`.
+//! The command beside `mcptest-harness`: `cargo mcptest …`, or `mcptest-harness …` where a package for Python or
+//! TypeScript brought it. Both programs are [`main`]; the library has no other use.
 //!
 //! One room a command, and what they share:
 //!
@@ -14,6 +15,7 @@
 //! - [`package`]: the crate that a command is about, found by `cargo metadata`;
 //! - [`judging`]: its verdicts; [`git`]: its recordings at a revision; [`edit`]: its suites, changed;
 //! - [`gates`]: what their declarations say of suites;
+//! - [`called`]: the arguments and the help, by the name of the call;
 //! - [`bound`]: programs that end with the command;
 //! - [`status`], [`failure`], [`output`]: how a command answers.
 //!
@@ -22,6 +24,7 @@
 mod address;
 mod bound;
 mod calibrate;
+mod called;
 mod compare;
 mod completions;
 mod contract;
@@ -52,20 +55,11 @@ mod validate;
 use std::io::{ErrorKind, Write as _, stderr, stdout};
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use failure::Failure;
 use output::{Output, Unread};
 use status::ExitStatus;
 
-/// What cargo calls: `cargo mcptest …`.
-#[derive(Debug, Parser)]
-#[command(name = "cargo", bin_name = "cargo")]
-enum Cargo {
-    Mcptest(Arguments),
-}
-
-/// Agent tests as ordinary `cargo test` cases: record, play, judge, compare.
+/// Agent tests as ordinary test cases: record, play, judge, compare.
 #[derive(Debug, clap::Args)]
 #[command(version, after_help = status::EXIT_STATUS)]
 struct Arguments {
@@ -117,17 +111,14 @@ impl Command {
     }
 }
 
-fn main() -> ExitCode {
+/// Runs the command of this process, by the name by which it was called.
+#[must_use]
+pub fn main() -> ExitCode {
     if let Some(recorded) = record::child() {
         return recorded;
     }
-    let mut arguments: Vec<_> = std::env::args_os().collect();
-    // Called by its own name, without cargo.
-    if arguments.get(1).is_none_or(|first| first != "mcptest") {
-        arguments.insert(1.min(arguments.len()), "mcptest".into());
-    }
-    let arguments = match Cargo::try_parse_from(arguments) {
-        Ok(Cargo::Mcptest(arguments)) => arguments,
+    let arguments = match called::arguments(std::env::args_os()) {
+        Ok(arguments) => arguments,
         Err(told) => return help(&told),
     };
     let mut output = Output {
@@ -158,39 +149,5 @@ fn help(told: &clap::Error) -> ExitCode {
         ExitStatus::CouldNotRun.into()
     } else {
         ExitStatus::Holds.into()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::CommandFactory as _;
-
-    use super::*;
-
-    /// Who reads the help of a command sees how it is called, and the call is one.
-    #[test]
-    fn the_help_of_each_command_begins_with_what_it_is_for_and_an_example() {
-        let cargo = Cargo::command();
-        let mcptest = cargo.find_subcommand("mcptest").unwrap();
-        let mut commands = 0;
-        for command in mcptest.get_subcommands() {
-            let name = command.get_name();
-            let about = command.get_about().unwrap().to_string();
-            assert!(about.len() < 100, "{name}: {about}");
-            let help = command.get_long_about().unwrap().to_string();
-            let (_, example) = help
-                .split_once("\n\nExample: `")
-                .unwrap_or_else(|| panic!("the help of `{name}` has no example: {help}"));
-            let (example, _) = example.split_once('`').unwrap();
-            assert!(
-                example.starts_with(&format!("cargo mcptest {name}")),
-                "{example}"
-            );
-            if let Err(error) = Cargo::try_parse_from(example.split(' ')) {
-                panic!("{example}: {error}");
-            }
-            commands += 1;
-        }
-        assert!(commands > 10, "{commands}");
     }
 }

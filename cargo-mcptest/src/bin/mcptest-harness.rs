@@ -1,0 +1,5 @@
+//! `mcptest-harness …`: what the packages for Python and TypeScript bring.
+
+fn main() -> std::process::ExitCode {
+    cargo_mcptest::main()
+}

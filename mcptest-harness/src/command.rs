@@ -1,0 +1,101 @@
+//! How the command is called, for texts that say what to type next.
+//!
+//! One program has two names: cargo and `cargo install` call it `cargo mcptest`, the packages for Python and TypeScript
+//! bring it as `mcptest-harness`. The command says once by which name it was called. Processes that it starts are told
+//! by a variable. Where nobody says it, cargo calls the command.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// The variable that tells a process how the command was called that started it.
+const VARIABLE: &str = "MCPTEST_CALLED_AS";
+
+/// A name of the command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CommandName {
+    /// `cargo mcptest`
+    #[default]
+    OfCargo,
+    /// `mcptest-harness`
+    OfPackages,
+}
+
+/// The name by which the command of this process was called.
+static NAME: OnceLock<CommandName> = OnceLock::new();
+
+impl CommandName {
+    /// The name for a program, by its path or its file's name.
+    pub fn for_program(program: &OsStr) -> Self {
+        let stem = Path::new(program).file_stem().and_then(OsStr::to_str);
+        match stem {
+            Some(stem) if stem.eq_ignore_ascii_case(Self::OfPackages.words()) => Self::OfPackages,
+            _ => Self::OfCargo,
+        }
+    }
+
+    /// What a person types.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::OfCargo => "cargo mcptest",
+            Self::OfPackages => "mcptest-harness",
+        }
+    }
+
+    /// The name by which the command was called.
+    pub fn current() -> Self {
+        *NAME.get_or_init(|| {
+            let told = std::env::var_os(VARIABLE);
+            told.map_or_else(Self::default, |told| Self::for_program(&told))
+        })
+    }
+
+    /// Makes it the name in all texts of this process. The first name stays.
+    pub fn make_current(self) {
+        NAME.get_or_init(|| self);
+    }
+}
+
+/// Tells a process that this one starts how the command was called.
+pub fn tell(process: &mut Command) {
+    process.env(VARIABLE, CommandName::current().words());
+}
+
+/// A line that calls the command with some words, as a person types it.
+pub fn call(words: &str) -> String {
+    format!("{} {words}", CommandName::current().words())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_is_that_of_the_file() {
+        let name = |program: &str| CommandName::for_program(OsStr::new(program)).words();
+        for own in [
+            "mcptest-harness",
+            "mcptest-harness.exe",
+            "/opt/with a space/🦀/mcptest-harness",
+            "./Mcptest-Harness.EXE",
+        ] {
+            assert_eq!(name(own), "mcptest-harness", "{own}");
+        }
+        for cargo in [
+            "cargo-mcptest",
+            "/root/.cargo/bin/cargo-mcptest.exe",
+            "/mcptest-harness/cargo-mcptest",
+            "mcptest-harness-2",
+            "cargo",
+            "",
+        ] {
+            assert_eq!(name(cargo), "cargo mcptest", "{cargo}");
+        }
+    }
+
+    #[test]
+    fn cargo_calls_the_command_where_nobody_says_how() {
+        assert_eq!(call("validate --fix"), "cargo mcptest validate --fix");
+    }
+}
