@@ -58,9 +58,18 @@ pub(crate) fn replace_below(folder: &Path, name: &str, text: &str) -> io::Result
     }
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
+        pass_over(folder)?;
     }
     replace(&path, text)?;
     Ok(path)
+}
+
+/// Lets git pass over a folder of what is written anew each time.
+fn pass_over(folder: &Path) -> io::Result<()> {
+    match create(&folder.join(".gitignore"), "*\n") {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
 }
 
 /// Makes a file, whole. An error of the kind `AlreadyExists` says that the name is taken.

@@ -262,14 +262,3 @@ fn what_was_done_is_told_to_programs() {
             .contains("opt-level = 2")
     );
 }
-
-#[test]
-fn a_folder_without_a_package_is_told() {
-    let folder = Folder::new();
-    assert_eq!(
-        mcptest(folder.path(), &["init"]).exits(2).stderr,
-        "error: there is no package here, nor in any folder above\n\n\
-         help: run the command in the folder of a crate, or in a folder that has a folder `suites`; or give \
-         `--manifest-path <path of a Cargo.toml>` or `--suites <folder>`\n"
-    );
-}

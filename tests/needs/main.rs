@@ -144,6 +144,7 @@ const TESTS: &[Test] = tests! {
     sessions::own_tools_of_a_loop_in_text_in_javascript [Npm];
     text_agent::the_example_plays_and_no_tool_runs [Python];
     text_agent::what_its_code_does_otherwise_is_red [Python];
+    text_agent::its_first_suite_is_recorded_and_green [Python];
     rust_agents::their_runs_are_what_the_script_says [Crates];
     rust_agents::their_kept_runs_hold [Crates];
     rust_agents::a_closing_that_is_false_is_refused [Crates];

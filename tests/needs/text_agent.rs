@@ -3,7 +3,10 @@
 
 use std::fs;
 
-use crate::sessions::mcptest_command;
+use scripted_provider::{Provider, Script};
+use serde_json::json;
+
+use crate::sessions::{mcptest_command, mcptest_recording};
 use crate::support::folder::{Folder, collect};
 use crate::support::process::{self, Finished};
 use crate::support::workshop::workspace;
@@ -73,4 +76,46 @@ pub(crate) fn what_its_code_does_otherwise_is_red() {
         assert!(said.stdout.contains(told), "{told}: {said}");
         example.assert_unpaid();
     }
+}
+
+/// `init`, `record`, `test`: its first suite, from a file whose name no case can have.
+pub(crate) fn its_first_suite_is_recorded_and_green() {
+    let file = "refund desk 🚀.py";
+    let agent = workspace().join("python/examples/react-agent/agent.py");
+    let folder = Folder::new().with(file, fs::read(agent).unwrap());
+    let python = |command: &mut std::process::Command| {
+        let library = workspace().join("python/src");
+        let command = command
+            .env("PYTHONPATH", library)
+            .env("PYTHONDONTWRITEBYTECODE", "1");
+        process::run(command)
+    };
+    let prompt = ["--prompt", "Is order 7 paid?"];
+    let arguments = [&["init"], &prompt[..], &["--", "python3", file]].concat();
+    let said = python(&mut mcptest_command(&folder, &arguments)).exits(0);
+    assert!(
+        said.stdout
+            .contains("`refund desk 🚀` asks the model `gpt-5`. next: cargo mcptest record"),
+        "{said}"
+    );
+    let says = |text: &str| json!({ "text": text, "usage": { "prompt": 90, "completion": 9 } });
+    let run = || {
+        let action = "Thought: I look.\nAction: find_order\nAction Input: {\"order\": 7}";
+        let end = "Thought: I am done.\nFinal Answer: Yes, order 7 is paid.";
+        json!([says(action), says(end)])
+    };
+    let script = json!({ "conversations": [
+        { "user": prompt[1], "model": "gpt-5", "runs": [run(), run()] },
+    ] });
+    let provider = Provider::start(Script::from_json(&script.to_string()).unwrap()).unwrap();
+    let recorded = python(&mut mcptest_recording(&folder, &provider, &["record"])).exits(0);
+    assert!(recorded.stdout.contains("2 passed"), "{recorded}");
+    drop(provider);
+    let tested = python(&mut mcptest_command(&folder, &["test"])).exits(0);
+    assert!(
+        tested
+            .stdout
+            .contains("test refund_desk::refund_desk::playback ... ok"),
+        "{tested}"
+    );
 }

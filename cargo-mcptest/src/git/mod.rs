@@ -86,6 +86,18 @@ pub(crate) fn prefix(package: &Path) -> Option<PathBuf> {
         .map(|repository| repository.prefix)
 }
 
+/// Whether git ignores a path of a folder; nothing where the folder is in no repository, or there is no git.
+pub(crate) fn ignores(folder: &Path, path: &Path) -> Option<bool> {
+    let repository = Repository::around(folder).ok()?;
+    let mut git = repository.git(&["check-ignore", "--quiet", "--no-index", "--"]);
+    let asked = git.arg(path).stdin(Stdio::null()).output().ok()?;
+    match asked.status.code() {
+        Some(0) => Some(true),
+        Some(1) => Some(false),
+        _ => None,
+    }
+}
+
 impl Repository {
     fn around(package: &Path) -> Result<Self, GitProblem> {
         let mut repository = Self {

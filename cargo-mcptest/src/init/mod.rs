@@ -1,12 +1,20 @@
-//! `cargo mcptest init`: a crate gets its first agent test, and the next `cargo test` is green.
+//! `cargo mcptest init`: a crate gets its first agent test, and the next `cargo test` is green. A program in any language
+//! gets its first suite, which `cargo mcptest record` records.
 //!
+//! - `beside`, `asked`: the suite of a program, and the model that the program asks;
+//! - `ignored`: what `.gitignore` lacks;
+//! - `relative`: paths from one folder to another;
 //! - `plan`: what a crate lacks;
 //! - `manifest`: its `Cargo.toml` with what is added, everything else as it was;
 //! - `profile`: the optimisation that is proposed.
 
+mod asked;
+mod beside;
+mod ignored;
 mod manifest;
 mod plan;
 mod profile;
+mod relative;
 #[cfg(test)]
 mod tests;
 
@@ -16,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use mcptest::command::call;
-use mcptest_suite::shown_path;
+use mcptest_suite::{escape_line, shown_path};
 use serde::Serialize;
 use serde_json::json;
 
@@ -25,18 +33,23 @@ use crate::files;
 use crate::output::{Output, OutputFormat};
 use crate::package::{FoundPackage, Selection};
 use crate::status::ExitStatus;
+use beside::Beside;
 use manifest::HarnessDependency;
 use plan::InitPlan;
+use relative::relative;
 
 /// The format of what is said, as JSON.
 const FORMAT: &str = "init/1.0";
 
-/// Adds a first agent test to a crate.
+/// Adds a first agent test to a crate, or to a program in any language.
 ///
-/// Example: `cargo mcptest init`
+/// Example: `cargo mcptest init -- python3 agent.py`
 ///
-/// The command adds the dev-dependency, a test target that runs suites, a suite, and a recording. It overwrites no file.
-/// `cargo test` is green afterwards. If cargo cannot find the harness, nothing is changed.
+/// In a crate, without a program: the command adds the dev-dependency, a test target that runs suites, a suite, and a
+/// recording. `cargo test` is green afterwards. If cargo cannot find the harness, nothing is changed.
+/// With a program: the command runs the program once, to see which model it asks. A made-up answer stands in the place of the
+/// model's: no request leaves the machine, and no key is needed. Then the command writes a suite. `cargo mcptest record` is next.
+/// The command overwrites no file. In a git repository, it adds what `.gitignore` lacks.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Init {
     #[command(flatten)]
@@ -47,6 +60,15 @@ pub(crate) struct Init {
     /// Use the harness in this folder, instead of the published one.
     #[arg(long, value_name = "FOLDER")]
     path: Option<PathBuf>,
+    /// The name of the program's agent. Default: the name of the program.
+    #[arg(long, value_name = "NAME", requires = "command")]
+    name: Option<String>,
+    /// What the program's agent is asked.
+    #[arg(long, value_name = "TEXT", requires = "command")]
+    prompt: Option<String>,
+    /// The program that is the agent, with its arguments.
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["by_macro", "path"])]
+    command: Vec<String>,
     /// The format of the output.
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
@@ -91,6 +113,15 @@ impl InitStep {
 
 impl Init {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
+        if !self.command.is_empty() {
+            return self.beside(output);
+        }
+        if self.selection.is_without_crate() {
+            return Err(Failure::new("there is no crate here, nor in any folder above").help(
+                "give the program that is the agent: `cargo mcptest init -- python3 agent.py`; or run the command in the folder of \
+                 a crate, or give `--manifest-path <path of a Cargo.toml>`",
+            ));
+        }
         let package = self.selection.any()?;
         let dependency = match &self.path {
             Some(path) => HarnessDependency::Path(harness_from(&package.folder, path)?),
@@ -111,9 +142,7 @@ impl Init {
                 })),
             }))?,
             OutputFormat::Text => {
-                for InitStep { did, file, what } in &plan.steps {
-                    writeln!(output.out, "{:<5}  {file}: {what}", did.word())?;
-                }
+                tell(&plan, output)?;
                 if let Some(lines) = proposed {
                     let manifest = shown_path(&package.workspace.join("Cargo.toml"));
                     writeln!(
@@ -127,6 +156,72 @@ impl Init {
         }
         Ok(ExitStatus::Holds)
     }
+
+    /// The first suite of a program.
+    fn beside(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
+        let package = self.selection.around_program()?;
+        // What the words of the command mean, they mean in the folder where it is started again.
+        let here = std::env::current_dir()?;
+        let folder = package
+            .folder
+            .canonicalize()
+            .unwrap_or_else(|_| package.folder.clone());
+        if here.canonicalize().unwrap_or(here) != folder {
+            return Err(Failure::new(format!(
+                "the program of `{}` starts in the package's folder, and this is another one",
+                package.name
+            ))
+            .help(format!("run the command in `{}`", package.folder.display())));
+        }
+        let agent = Beside::new(
+            &self.command,
+            self.name.as_deref(),
+            self.prompt.as_deref(),
+            &folder,
+        )?;
+        let file = agent.file(&package)?;
+        let model = asked::model(&self.command, &folder, agent.prompt)?;
+        let suite = agent.suite(&package, file, &model)?;
+        let plan = InitPlan::beside(&package, suite)?;
+        write_all(&package, &plan)?;
+        let next: Vec<String> = ["cargo", "mcptest", "record"]
+            .map(str::to_owned)
+            .into_iter()
+            .chain(self.selection.again())
+            .collect();
+        let next = next.join(" ");
+        match self.format {
+            OutputFormat::Json => output.json(&json!({
+                "format": FORMAT,
+                "package": package.name,
+                "agent": agent.name,
+                "model": model,
+                "steps": plan.steps,
+                "proposed": null,
+            }))?,
+            OutputFormat::Text => {
+                tell(&plan, output)?;
+                let (name, model) = (escape_line(&agent.name), escape_line(&model));
+                writeln!(
+                    output.out,
+                    "\n`{name}` asks the model `{model}`. next: {next}"
+                )?;
+            }
+        }
+        Ok(ExitStatus::Holds)
+    }
+}
+
+fn tell(plan: &InitPlan, output: &mut Output<'_>) -> Result<(), Failure> {
+    for InitStep { did, file, what } in &plan.steps {
+        writeln!(
+            output.out,
+            "{:<5}  {}: {what}",
+            did.word(),
+            escape_line(file)
+        )?;
+    }
+    Ok(())
 }
 
 /// The harness's folder as a manifest names it: from the package's folder if it was given relative to
@@ -147,26 +242,17 @@ fn harness_from(package: &Path, given: &Path) -> Result<PathBuf, Failure> {
     if given.is_absolute() {
         return Ok(there);
     }
-    let package = package.canonicalize()?;
-    let shared = there.components().zip(package.components());
-    let shared = shared.take_while(|(left, right)| left == right).count();
-    let up = package.components().skip(shared).map(|_| Path::new(".."));
-    Ok(up
-        .map(Path::to_owned)
-        .chain(
-            there
-                .components()
-                .skip(shared)
-                .map(|part| part.as_os_str().into()),
-        )
-        .collect())
+    Ok(relative(&package.canonicalize()?, &there))
 }
 
 /// Writes the files and then the manifest, and sees that cargo finds what is depended on; all of it or
 /// nothing.
 fn write_all(package: &FoundPackage, plan: &InitPlan) -> Result<(), Failure> {
     let (folder, manifest) = (&package.folder, package.folder.join("Cargo.toml"));
-    let before = fs::read_to_string(&manifest)?;
+    let before = match &plan.manifest {
+        Some(_) => fs::read_to_string(&manifest)?,
+        None => String::new(),
+    };
     let mut written = Vec::new();
     let mut write = || {
         for (path, text) in &plan.files {
@@ -177,14 +263,18 @@ fn write_all(package: &FoundPackage, plan: &InitPlan) -> Result<(), Failure> {
         if let Some(text) = &plan.manifest {
             replace(&manifest, text)?;
         }
-        match &plan.published {
-            Some(dependency) => found(dependency, package).inspect_err(|_| {
-                _ = replace(&manifest, &before);
-            }),
+        if let Some(dependency) = &plan.published {
+            found(dependency, package)?;
+        }
+        match &plan.ignored {
+            Some(text) => replace(&folder.join(ignored::FILE), text),
             None => Ok(()),
         }
     };
     write().inspect_err(|_| {
+        if plan.manifest.is_some() {
+            _ = replace(&manifest, &before);
+        }
         for path in &written {
             _ = fs::remove_file(path);
             // With the folders that were made for it: only what is empty is removed.

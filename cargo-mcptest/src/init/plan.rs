@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use mcptest_suite::{SuitePath, shown_path};
 
+use super::beside::FirstSuite;
+use super::ignored::{self, Ignored};
 use super::manifest::{CargoManifest, HarnessDependency};
 use super::{Did, InitStep};
 use crate::failure::Failure;
@@ -22,7 +24,7 @@ const RECORDING: (&str, &str) = (
 const TARGETS: [&str; 3] = ["agents", "agent_tests", "mcptest_suites"];
 
 /// What is to be written, and what is said of it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct InitPlan {
     /// New files, by their paths from the package's folder.
     pub(super) files: Vec<(PathBuf, String)>,
@@ -31,6 +33,8 @@ pub(super) struct InitPlan {
     pub(super) steps: Vec<InitStep>,
     /// The dependency that a registry is to have, where one is added.
     pub(super) published: Option<String>,
+    /// The `.gitignore`, where it lacks something.
+    pub(super) ignored: Option<String>,
 }
 
 impl InitPlan {
@@ -40,12 +44,7 @@ impl InitPlan {
         by_macro: bool,
     ) -> Result<Self, Failure> {
         let mut manifest = CargoManifest::read(&package.folder, &package.workspace)?;
-        let mut plan = Self {
-            files: Vec::new(),
-            manifest: None,
-            steps: Vec::new(),
-            published: None,
-        };
+        let mut plan = Self::default();
         let harness = if let Some(name) = &package.harness {
             plan.step(Did::Kept, "Cargo.toml", "the dependency on mcptest-harness");
             name.clone()
@@ -71,7 +70,35 @@ impl InitPlan {
             plan.target(package, &harness, &suites, by_macro, &mut manifest)?;
         }
         plan.manifest = manifest.changed();
+        plan.ignore(package)?;
         Ok(plan)
+    }
+
+    /// A first suite beside a program.
+    pub(super) fn beside(package: &FoundPackage, suite: FirstSuite) -> Result<Self, Failure> {
+        let mut plan = Self::default();
+        let what = "how the agent is started, what it is asked, and that its recordings must play";
+        plan.step(Did::Wrote, shown_path(&suite.file), what);
+        plan.files.push((suite.file, suite.text));
+        plan.ignore(package)?;
+        Ok(plan)
+    }
+
+    /// Lets git pass over what tests write beside the suites.
+    fn ignore(&mut self, package: &FoundPackage) -> Result<(), Failure> {
+        let root = package
+            .roots
+            .first()
+            .map_or(Path::new("suites"), PathBuf::as_path);
+        if let Some(Ignored { line, text }) = Ignored::lacking(&package.folder, root)? {
+            self.step(
+                Did::Added,
+                ignored::FILE,
+                format!("`{line}`, snapshots that nobody accepted yet"),
+            );
+            self.ignored = Some(text);
+        }
+        Ok(())
     }
 
     fn step(&mut self, did: Did, file: impl Into<String>, what: impl Into<String>) {
@@ -155,7 +182,7 @@ impl InitPlan {
 }
 
 /// The suites of a package, relative to its folder.
-fn suites(package: &FoundPackage) -> Vec<PathBuf> {
+pub(super) fn suites(package: &FoundPackage) -> Vec<PathBuf> {
     let passed_over = ["cassettes", "snapshots"];
     let below = |root: &PathBuf| files(&package.folder.join(root), &["yml", "yaml"], &passed_over);
     let suites = package.roots.iter().flat_map(below);

@@ -111,6 +111,46 @@ impl Selection {
         }
     }
 
+    /// Where the suite of a program goes: a package, or a folder where there is no crate.
+    pub(crate) fn around_program(&self) -> Result<FoundPackage, Failure> {
+        let here = std::env::current_dir()?;
+        if let Some(suites) = &self.suites {
+            return Ok(FoundPackage::without_crate(here, suites.clone()));
+        }
+        if !self.names_crate() && !in_crate(&here) {
+            return Ok(FoundPackage::without_crate(here, PathBuf::from(SUITES)));
+        }
+        self.any()
+    }
+
+    /// Whether it names a crate.
+    fn names_crate(&self) -> bool {
+        self.package.is_some() || self.manifest_path.is_some()
+    }
+
+    /// Whether no crate is there, nor named.
+    pub(crate) fn is_without_crate(&self) -> bool {
+        let here = std::env::current_dir();
+        !self.names_crate() && here.is_ok_and(|here| !in_crate(&here))
+    }
+
+    /// The options that choose the same folder of suites again.
+    pub(crate) fn again(&self) -> Vec<String> {
+        let suites = self
+            .suites
+            .as_ref()
+            .map(|it| ("--suites", it.display().to_string()));
+        let manifest = self
+            .manifest_path
+            .as_ref()
+            .map(|it| ("--manifest-path", it.display().to_string()));
+        let package = self.package.as_ref().map(|it| ("-p", it.clone()));
+        let named = suites.into_iter().chain(manifest).chain(package);
+        named
+            .flat_map(|(option, value)| [option.to_owned(), value])
+            .collect()
+    }
+
     /// A package that has agent tests.
     pub(crate) fn with_agent_tests(&self) -> Result<FoundPackage, Failure> {
         if let Some(folder) = self.without_crate()? {
@@ -180,12 +220,8 @@ impl Selection {
             }
             return Ok(Some(FoundPackage::without_crate(here, suites.clone())));
         }
-        let asks_for_one = self.package.is_some() || self.manifest_path.is_some();
-        let in_crate = here
-            .ancestors()
-            .any(|folder| folder.join("Cargo.toml").is_file());
         let root = PathBuf::from(SUITES);
-        let found = !asks_for_one && !in_crate && here.join(&root).is_dir();
+        let found = !self.names_crate() && !in_crate(&here) && here.join(&root).is_dir();
         Ok(found.then(|| FoundPackage::without_crate(here, root)))
     }
 
@@ -230,7 +266,7 @@ impl FoundPackage {
     }
 
     /// A folder with suites and no crate. Its name is empty: no command of cargo is about it.
-    fn without_crate(folder: PathBuf, root: PathBuf) -> Self {
+    pub(crate) fn without_crate(folder: PathBuf, root: PathBuf) -> Self {
         Self {
             name: String::new(),
             roots: vec![root],
@@ -332,6 +368,12 @@ impl FoundPackage {
             quoted_list(others.iter().copied())
         ))
     }
+}
+
+/// Whether a folder is in a crate or a workspace.
+fn in_crate(folder: &Path) -> bool {
+    let mut around = folder.ancestors();
+    around.any(|folder| folder.join("Cargo.toml").is_file())
 }
 
 fn names<'a>(packages: &[&'a cargo_metadata::Package]) -> Vec<&'a str> {

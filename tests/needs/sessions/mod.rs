@@ -33,12 +33,23 @@ pub(super) use packages::installed_once;
 
 use std::process::Command;
 
+use scripted_provider::Provider;
+
 use crate::support::folder::Folder;
 use desk::mcptest;
 
 /// The command in a folder, without a provider.
 pub(super) fn mcptest_command(folder: &Folder, arguments: &[&str]) -> Command {
     desk::command(folder, None, arguments)
+}
+
+/// The command in a folder, whose programs ask a provider.
+pub(super) fn mcptest_recording(
+    folder: &Folder,
+    provider: &Provider,
+    arguments: &[&str],
+) -> Command {
+    desk::command(folder, Some(provider), arguments)
 }
 
 /// Records both agents of a client, compares and judges them, and sees the suite red after one expectation changed.
