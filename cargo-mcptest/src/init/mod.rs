@@ -182,7 +182,7 @@ impl Init {
         let file = agent.file(&package)?;
         let model = asked::model(&self.command, &folder, agent.prompt)?;
         let suite = agent.suite(&package, file, &model)?;
-        let plan = InitPlan::beside(&package, suite)?;
+        let plan = InitPlan::beside(&package, suite.file, suite.text)?;
         write_all(&package, &plan)?;
         let next: Vec<String> = ["cargo", "mcptest", "record"]
             .map(str::to_owned)

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use mcptest_suite::{SuitePath, shown_path};
 
-use super::beside::FirstSuite;
 use super::ignored::{self, Ignored};
 use super::manifest::{CargoManifest, HarnessDependency};
 use super::{Did, InitStep};
@@ -75,11 +74,15 @@ impl InitPlan {
     }
 
     /// A first suite beside a program.
-    pub(super) fn beside(package: &FoundPackage, suite: FirstSuite) -> Result<Self, Failure> {
+    pub(super) fn beside(
+        package: &FoundPackage,
+        file: PathBuf,
+        text: String,
+    ) -> Result<Self, Failure> {
         let mut plan = Self::default();
         let what = "how the agent is started, what it is asked, and that its recordings must play";
-        plan.step(Did::Wrote, shown_path(&suite.file), what);
-        plan.files.push((suite.file, suite.text));
+        plan.step(Did::Wrote, shown_path(&file), what);
+        plan.files.push((file, text));
         plan.ignore(package)?;
         Ok(plan)
     }
