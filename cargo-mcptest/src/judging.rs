@@ -30,9 +30,10 @@ pub(crate) struct VerdictSource {
     /// Run `cargo test` instead of judging in this program, so that checks written in Rust are included.
     #[arg(long)]
     with_checks: bool,
-    /// Read the results that `MCPTEST_RESULTS` wrote into this folder, instead of judging.
+    /// Read the results that `MCPTEST_RESULTS` wrote into this folder, instead of judging. Give it several times for the folders
+    /// of several machines.
     #[arg(long, value_name = "FOLDER", conflicts_with = "with_checks")]
-    results: Option<PathBuf>,
+    results: Vec<PathBuf>,
 }
 
 /// Which cases are meant: those whose name holds one of these, as `cargo test` has it.
@@ -182,7 +183,7 @@ pub(crate) struct PackageVerdicts {
 impl VerdictSource {
     /// Whether verdicts are made in this program.
     pub(crate) fn judges_here(&self) -> bool {
-        self.results.is_none() && !self.with_checks
+        self.results.is_empty() && !self.with_checks
     }
 
     /// The verdicts of the cases that a filter wants.
@@ -209,14 +210,14 @@ impl VerdictSource {
             )
             .help("leave it out, or compare with the work tree: leave out the second revision"));
         }
-        let mut read = match &self.results {
-            Some(folder) => FolderVerdicts::read(&opened, folder)?,
-            None if self.with_checks => {
+        let mut read = match self.results.as_slice() {
+            [_, ..] => FolderVerdicts::read(&opened, &self.results)?,
+            [] if self.with_checks => {
                 let folder = tempfile::tempdir()?;
                 test(&opened.package, folder.path(), output)?;
-                FolderVerdicts::read(&opened, folder.path())?
+                FolderVerdicts::read(&opened, &[folder.path().to_owned()])?
             }
-            None => FolderVerdicts {
+            [] => FolderVerdicts {
                 cases: judge(&opened, filter),
                 ..FolderVerdicts::default()
             },
@@ -347,13 +348,14 @@ struct FolderVerdicts {
 }
 
 impl FolderVerdicts {
-    /// The results in a folder, without those of cases that are gone.
-    fn read(opened: &Opened, folder: &Path) -> Result<Self, Failure> {
-        let read = Results::read(folder);
+    /// The results in some folders, without those of cases that are gone.
+    fn read(opened: &Opened, folders: &[PathBuf]) -> Result<Self, Failure> {
+        let read = Results::read_all(folders);
         let mut results = read.map_err(|error| {
+            let folder = folders.first().map(|folder| folder.display().to_string());
             Failure::new(format!("the results cannot be read: {error}")).help(format!(
                 "`{VARIABLE}={} {}` writes results there",
-                folder.display(),
+                folder.unwrap_or_default(),
                 opened.package.test_command()
             ))
         })?;
@@ -407,12 +409,7 @@ impl FolderVerdicts {
             .filter(|name| results.cases.iter().all(|case| case.case != *name))
             .map(str::to_owned)
             .collect();
-        let is_own = |(file, _): &(String, String)| {
-            let beside = Path::new(file).parent();
-            beside
-                .and_then(Path::file_name)
-                .is_none_or(|beside| beside == package.as_str())
-        };
+        let is_own = |(file, _): &(String, String)| may_be_of(package, file);
         let unreadable = results.unreadable.into_iter().filter(is_own).collect();
         Ok(Self {
             cases: results.cases,
@@ -421,6 +418,12 @@ impl FolderVerdicts {
             unreadable,
         })
     }
+}
+
+/// Whether a file of a folder of results may be of a package. What is of no crate lies anywhere.
+pub(crate) fn may_be_of(package: &str, file: &str) -> bool {
+    let beside = Path::new(file).parent().and_then(Path::file_name);
+    package.is_empty() || beside.is_none_or(|beside| beside == package)
 }
 
 /// Runs the package's tests, which leave their results in a folder.

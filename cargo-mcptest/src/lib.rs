@@ -13,7 +13,7 @@
 //! - [`mock`]: a server of made-up tools; [`proxy`]: between a client and its server; [`contract`]: a live server against recordings;
 //! - [`schema`], [`completions`]: for editors and shells;
 //! - [`package`]: the crate that a command is about, found by `cargo metadata`;
-//! - [`judging`]: its verdicts; [`git`]: its recordings at a revision; [`edit`]: its suites, changed;
+//! - [`part`]: one of several shards of its cases; [`judging`]: its verdicts; [`git`]: its recordings at a revision; [`edit`]: its suites, changed;
 //! - [`gates`]: what their declarations say of suites;
 //! - [`called`]: the arguments and the help, by the name of the call;
 //! - [`bound`]: programs that end with the command;
@@ -43,6 +43,7 @@ mod mutants;
 mod outcome;
 mod output;
 mod package;
+mod part;
 mod play;
 mod proxy;
 mod record;

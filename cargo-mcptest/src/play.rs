@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::judging::{Filter, Opened};
 use crate::output::Output;
 use crate::package::Judging;
+use crate::part::Part;
 use crate::record::{RecordJob, ran};
 use crate::status::{EXIT_STATUS, ExitStatus};
 
@@ -27,6 +28,8 @@ pub(crate) struct Play {
     filter: Filter,
     #[command(flatten)]
     judging: Judging,
+    #[command(flatten)]
+    part: Part,
     /// The program that is the agent, with its arguments. It replaces `command:` of the suites.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -82,6 +85,7 @@ impl Play {
         let names = played.iter().map(|(_, case)| case.as_str());
         // It plays, whatever is asked of a test beside it.
         process
+            .args(self.part.arguments())
             .arg("--exact")
             .args(names)
             .env_remove("MCPTEST_RECORD");

@@ -25,6 +25,7 @@ use crate::failure::Failure;
 use crate::judging::{Filter, Opened, in_parallel};
 use crate::output::{Output, OutputFormat};
 use crate::package::Judging;
+use crate::part::Part;
 use crate::status::{EXIT_STATUS, ExitStatus};
 
 /// The format of what is said, as JSON.
@@ -46,6 +47,8 @@ pub(crate) struct Record {
     filter: Filter,
     #[command(flatten)]
     judging: Judging,
+    #[command(flatten)]
+    part: Part,
     /// Record all runs again.
     #[arg(long)]
     all: bool,
@@ -116,6 +119,7 @@ impl Record {
         let all = self.all || env::var("MCPTEST_RECORD").is_ok_and(|mode| mode == "all");
         let mut child = asked.process()?;
         child
+            .args(self.part.arguments())
             .args(self.filter.arguments())
             .env("MCPTEST_RECORD", if all { "all" } else { "missing" })
             .stdin(Stdio::null());
@@ -139,7 +143,7 @@ impl Record {
             let cases = opened.suites.cases();
             let wanted: Vec<_> = cases
                 .iter()
-                .filter(|case| self.filter.wants(case.name()))
+                .filter(|case| self.filter.wants(case.name()) && self.part.records(case))
                 .collect();
             let judged = results.read(&opened.package.name);
             let results = in_parallel(&wanted, |case| judged.of(case));
@@ -215,6 +219,8 @@ impl JudgedByChild {
 pub(crate) struct Test {
     #[command(flatten)]
     judging: Judging,
+    #[command(flatten)]
+    part: Part,
     /// Filters and options of `cargo test`, e.g. `::narrative`, `--exact`, `--list`, `--format json`.
     #[arg(
         trailing_var_arg = true,
@@ -235,7 +241,9 @@ impl Test {
             plays: false,
             is_test: true,
         };
-        Ok(if ran(asked.process()?.args(&self.arguments))? {
+        let mut process = asked.process()?;
+        process.args(self.part.arguments()).args(&self.arguments);
+        Ok(if ran(&mut process)? {
             ExitStatus::Holds
         } else {
             ExitStatus::Finding

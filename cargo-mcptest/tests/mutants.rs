@@ -165,7 +165,7 @@ fn the_exit_status_says_whether_enough_is_noticed() {
     let none = mcptest(shop.path(), &["mutants", "--fail-brittle", "20"]).exits(3);
     assert!(none.stderr.contains("so there is no brittleness"), "{none}");
     for wrong in [
-        ["--shard", "4/4"],
+        ["--shard", "5/4"],
         ["--shard", "x"],
         ["--fail-under", "101"],
         ["--fail-brittle", "nan"],
@@ -215,11 +215,16 @@ fn shards_together_are_all_mutants_and_all_is_more() {
     let all = count(&[]);
     assert_eq!(
         all,
-        (0..3)
+        (1..=3)
             .map(|part| count(&["--shard", &format!("{part}/3")]))
             .sum::<usize>()
     );
     assert!(count(&["--per-operator", "1"]) < count(&["--all"]));
+    // They were counted from 0 before.
+    let refused = mcptest(shop.path(), &["mutants", "--shard", "0/3"]).exits(2);
+    let told =
+        "shards are counted from 1, as nextest counts them: the first is `1/3`, the last is `3/3`";
+    assert!(refused.stderr.contains(told), "{refused}");
 }
 
 #[test]

@@ -8,7 +8,7 @@
 //!   [`read::GateReader`].
 //! - [`Diagnostic`] and [`LoadError`] say what is wrong and where, drawn as rustc draws.
 //! - [`segment`], [`SuitePath`] and [`Case`] make the names that the runner prints and that
-//!   `#[mcptest::suite]` makes functions of.
+//!   `#[mcptest::suite]` makes functions of. [`Shard`] is a part of them.
 //!
 //! Nothing here judges a run, and no file is read but the suite. The crate is compiled into a
 //! procedural macro, so it stays light: JSON Schemas and regular expressions are compiled elsewhere.
@@ -28,6 +28,7 @@ mod number;
 mod parse;
 mod plain;
 pub mod read;
+mod shard;
 mod source;
 pub mod text;
 mod unreadable;
@@ -37,6 +38,7 @@ pub use diagnostic::{Diagnostic, Label, LoadError, Style};
 pub use mcptest_trace::text::{escape, escape_line, nearest, quoted_list};
 pub use names::{LOAD, REGRESSION, SuitePath, UNSUPPORTED, cassette_slug, is_reserved, segment};
 pub use node::{Entry, Node, NodeValue};
+pub use shard::Shard;
 pub use source::{Source, Span, Spanned, shown_path};
 
 /// The JSON Schema of suite files, for editors. The loader is stricter and says more.

@@ -76,6 +76,7 @@ const TESTS: &[Test] = tests! {
     nextest::partitions_are_disjoint_and_together_everything [Nextest];
     nextest::an_archive_runs_over_the_files_of_another_folder [Nextest];
     nextest::results_are_those_of_the_runner [Nextest];
+    nextest::partitions_of_an_archive_are_one_report [Nextest];
     nextest_recording::its_processes_record_every_agent_once [Nextest];
     insta::it_lists_and_accepts_what_is_pending [Insta];
     npm::the_server_that_has_everything [Npm];

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::sample::{PACKAGE, expected, package, sample};
+use crate::sessions::mcptest_command;
 use crate::support::folder::Folder;
 use crate::support::outcome::Outcome::{self, Failed, Ignored, Passed};
 use crate::support::process::{self, Finished};
@@ -221,4 +222,63 @@ pub(super) fn results_are_those_of_the_runner() {
     let judged = judged.filter(|outcome| *outcome != Ignored).count();
     assert!((1..=judged).contains(&alone.len()), "{}", alone.len());
     assert_eq!(alone, together);
+}
+
+/// The commands of the page on CI: an archive judges partitions in another folder, and their results are read as one.
+pub(crate) fn partitions_of_an_archive_are_one_report() {
+    let page = std::fs::read_to_string(workshop::workspace().join("docs/ci.md")).unwrap();
+    let (_, block) = page
+        .split_once("<!-- nextest: shards -->\n```sh\n")
+        .unwrap();
+    let (block, _) = block.split_once("```\n").unwrap();
+    let lines: Vec<&str> = block.lines().collect();
+    let [archive, first, second, report] = lines.as_slice() else {
+        panic!("{block}");
+    };
+    let there = Folder::new();
+    for (path, bytes) in package() {
+        there.write(&path, bytes);
+    }
+    let results = there.at("results");
+    let cargo = |folder: &Path, line: &str| {
+        let words = line
+            .split(' ')
+            .filter(|word| !word.starts_with("MCPTEST_RESULTS="));
+        // `cargo-nextest nextest …` is what cargo calls for `cargo nextest …`.
+        let words: Vec<&str> = words.skip(1).collect();
+        let mut command = workshop::cargo(folder, &words);
+        if line.starts_with("MCPTEST_RESULTS=$PWD/results ") {
+            command.env("MCPTEST_RESULTS", &results);
+        }
+        command
+    };
+    // Built in one folder, judged in another.
+    process::run(&mut cargo(&sample().folder, archive)).exits(0);
+    let built = sample().folder.join("tests.tar.zst");
+    std::fs::copy(&built, there.at("tests.tar.zst")).unwrap();
+    std::fs::remove_file(&built).unwrap();
+    let partitions = [first, second].map(|line| {
+        let ran = process::run(&mut cargo(there.path(), line));
+        assert!([Some(0), Some(TESTS_FAILED)].contains(&ran.code), "{ran}");
+        support::folder::collect(&results).len()
+    });
+    let judged = expected(|_| true).into_values();
+    let judged = judged.filter(|outcome| *outcome != Ignored).count();
+    assert!(
+        partitions[0] > 0 && partitions[0] < judged,
+        "{partitions:?}"
+    );
+    assert_eq!(partitions[1], judged);
+    let words: Vec<&str> = report.split(' ').skip(2).collect();
+    process::run(&mut mcptest_command(&there, &words)).exits(1);
+    let junit = std::fs::read_to_string(there.at("junit.xml")).unwrap();
+    assert!(junit.contains(&format!("tests=\"{judged}\"")), "{junit}");
+    assert!(junit.contains("errors=\"0\""), "{junit}");
+    // Without a partition the cases are named that have no result.
+    std::fs::remove_dir_all(&results).unwrap();
+    process::run(&mut cargo(there.path(), first));
+    process::run(&mut mcptest_command(&there, &words));
+    let junit = std::fs::read_to_string(there.at("junit.xml")).unwrap();
+    let lost = format!("errors=\"{}\"", judged - partitions[0]);
+    assert!(junit.contains(&lost), "{lost}: {junit}");
 }

@@ -17,7 +17,7 @@ use super::restore;
 use crate::failure::Failure;
 use crate::files::{files, stems_of};
 use crate::git::Revision;
-use crate::judging::Opened;
+use crate::judging::{Opened, may_be_of};
 use crate::output::counted_are;
 
 /// A side of a comparison.
@@ -91,10 +91,7 @@ impl Side {
         let package = &opened.package.name;
         results.cases.retain(|case| case.package == *package);
         // What an agent's result would say, nobody knows: without it the agent would be a new one.
-        let is_own = |(file, _): &&(String, String)| {
-            let above = Path::new(file).parent().and_then(Path::file_name);
-            above.unwrap_or_default() == package.as_str()
-        };
+        let is_own = |(file, _): &&(String, String)| may_be_of(package, file);
         if let Some((file, why)) = results.unreadable.iter().find(is_own) {
             return Err(
                 Failure::new(format!("a result cannot be read: {file}: {why}")).help(restore()),

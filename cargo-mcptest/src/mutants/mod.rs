@@ -18,7 +18,7 @@ mod suggest;
 
 use std::path::PathBuf;
 
-use mcptest_suite::escape;
+use mcptest_suite::{Shard, escape};
 use mcptest_trace::evidence::mutants::MutantOptions;
 
 use crate::failure::Failure;
@@ -61,9 +61,9 @@ pub(crate) struct Mutants {
     /// Make every mutant that is possible.
     #[arg(long, conflicts_with = "per_operator")]
     all: bool,
-    /// Judge only part K of N parts; the first part is 0.
-    #[arg(long, value_name = "K/N", value_parser = shard)]
-    shard: Option<(usize, usize)>,
+    /// Judge only the shard K of N shards, for several machines; the first is 1.
+    #[arg(long, value_name = "K/N")]
+    shard: Option<Shard>,
     /// The seed for choosing mutants at random.
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -76,15 +76,6 @@ pub(crate) struct Mutants {
     /// The format of the output.
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
-}
-
-fn shard(text: &str) -> Result<(usize, usize), String> {
-    let parts = text.split_once('/');
-    let parts = parts.and_then(|(part, parts)| Some((part.parse().ok()?, parts.parse().ok()?)));
-    match parts {
-        Some((part, parts)) if part < parts => Ok((part, parts)),
-        _ => Err("write the part and how many there are, e.g. `0/4` to `3/4`".to_owned()),
-    }
 }
 
 /// A number of percent; one that reads as a share of 1 is refused, as in suites.
@@ -123,7 +114,7 @@ impl Mutants {
         let mut options = MutantOptions::default()
             .with_per_operator((!self.all).then_some(self.per_operator))
             .with_seed(self.seed);
-        options.shard = self.shard;
+        options.shard = self.shard.map(|shard| (shard.number() - 1, shard.total()));
         let found = MutantsFound::new(&bench, bench.judge(&options))?;
         let folder = write(&opened, &found)?;
         match self.format {

@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::thread;
 
 use libtest_mimic::{Arguments, Trial};
-use mcptest_suite::{SuitePath, is_reserved};
+use mcptest_suite::{Shard, SuitePath, is_reserved};
 
 /// Flags of libtest that change nothing here.
 const WITHOUT_EFFECT: [&str; 6] = [
@@ -61,6 +61,8 @@ pub(crate) struct Asked {
     pub(crate) arguments: Arguments,
     /// The positional filters; a case runs when one of them fits.
     pub(crate) filters: Vec<String>,
+    /// The part of the cases that are run, where not all are.
+    pub(crate) shard: Option<Shard>,
 }
 
 impl Asked {
@@ -68,7 +70,7 @@ impl Asked {
     ///
     /// # Errors
     ///
-    /// A thread count that is none, or flags that contradict each other. Flags that nobody knows end
+    /// A thread count that is none, a shard that is none, or flags that contradict each other. Flags that nobody knows end
     /// the process.
     pub(crate) fn read(
         arguments: impl IntoIterator<Item = String>,
@@ -76,11 +78,16 @@ impl Asked {
     ) -> Result<Self, String> {
         let mut passed = vec!["test".to_owned()];
         let mut filters = Vec::new();
+        let mut shards = Vec::new();
         let mut arguments = arguments.into_iter();
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
                 "--no-capture" => passed.push("--nocapture".to_owned()),
                 "--shuffle-seed" => _ = arguments.next(),
+                "--shard" => shards.push(arguments.next().unwrap_or_default()),
+                flag if flag.starts_with("--shard=") => {
+                    shards.push(flag["--shard=".len()..].to_owned())
+                }
                 flag if flag.starts_with("--shuffle-seed=") => {}
                 flag if WITHOUT_EFFECT.contains(&flag) => {}
                 "--" => filters.extend(arguments.by_ref()),
@@ -109,7 +116,18 @@ impl Asked {
             };
             arguments.test_threads = Some(count.ok_or_else(refuse)?);
         }
-        Ok(Self { arguments, filters })
+        let shard = match shards.as_slice() {
+            [] => None,
+            [shard] => Some(shard.parse().map_err(|why| {
+                format!("`--shard {}`: {why}", mcptest_suite::escape_line(shard))
+            })?),
+            _ => return Err("`--shard` is given more than once".to_owned()),
+        };
+        Ok(Self {
+            arguments,
+            filters,
+            shard,
+        })
     }
 
     /// Whether skipped cases are to be run.
@@ -259,6 +277,23 @@ mod tests {
         assert_eq!(threads(&["--test-threads", "5"], Some("2")), Ok(Some(5)));
         assert!(threads(&[], Some("0")).is_err());
         assert!(threads(&[], Some("many")).is_err());
+    }
+
+    #[test]
+    fn a_shard_is_one_part_of_the_cases() {
+        for flags in [&["--shard", "2/4", "x"][..], &["x", "--shard=2/4"]] {
+            let asked = read(flags);
+            assert_eq!(
+                asked.shard.map(|shard| shard.to_string()).as_deref(),
+                Some("2/4")
+            );
+            assert_eq!(asked.filters, ["x"]);
+        }
+        let refused =
+            |flags: &[&str]| Asked::read(flags.iter().map(ToString::to_string), None).unwrap_err();
+        assert!(refused(&["--shard", "0/4"]).contains("the first is `1/4`"));
+        assert!(refused(&["--shard"]).starts_with("`--shard `: write"));
+        assert!(refused(&["--shard=1/2", "--shard=2/2"]).contains("more than once"));
     }
 
     #[test]

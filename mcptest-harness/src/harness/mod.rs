@@ -29,6 +29,7 @@ mod regression;
 mod remarks;
 mod runner;
 mod runs;
+mod sharding;
 mod side_runs;
 mod snapshots;
 mod tags;

@@ -17,7 +17,7 @@ use super::tags::Selection;
 use super::trials::{RustCheck, Settings, check_trial, trial};
 use crate::record::rerun;
 use crate::render::rerun_line;
-use crate::result::{CaseResult, folder};
+use crate::result::{CaseResult, digest, folder};
 
 /// What is to be run.
 #[derive(Default)]
@@ -29,6 +29,33 @@ pub(super) struct Prepared {
     taken: HashMap<Arc<str>, usize>,
     /// The agents that are asked for, where not all are.
     selection: Option<Selection>,
+}
+
+/// An agent whose runs are needed.
+pub(super) struct Needed<'a> {
+    path: &'a SuitePath,
+    pub(super) suite: &'a LoadedSuite,
+    pub(super) subject: Subject,
+}
+
+impl Needed<'_> {
+    /// The full name of the agent's own case.
+    pub(super) fn case(&self) -> String {
+        format!("{}::{}", self.path, self.suite.case_name(self.subject))
+    }
+
+    /// How many runs it has.
+    pub(super) fn runs(&self) -> u64 {
+        self.suite.agent(self.subject).runs.value as u64
+    }
+}
+
+/// Where a case belongs.
+pub(super) struct Placed {
+    /// What it is put into a shard by.
+    pub(super) name: Arc<str>,
+    /// Whether it judges all agents of its suite.
+    pub(super) of_all: bool,
 }
 
 /// A case with its full name.
@@ -167,10 +194,10 @@ impl Prepared {
         names: &[String],
         asked: &Asked,
         checks: &[(String, RustCheck)],
-    ) -> Vec<(&LoadedSuite, Subject)> {
+    ) -> Vec<Needed<'_>> {
         let names: HashSet<&str> = names.iter().map(String::as_str).collect();
         let mut all = Vec::new();
-        for (_, suite, cases) in &self.suites {
+        for (path, suite, cases) in &self.suites {
             let judged = cases.iter().filter(|(full, case)| {
                 let run = case.ignored.is_none() || asked.runs_ignored();
                 run && trial_names(full, case, checks).any(|name| names.contains(&*name))
@@ -179,9 +206,46 @@ impl Prepared {
             let subjects = judged.flat_map(|(_, case)| needed(suite, case));
             let subjects = subjects.filter(|subject| self.left_out(suite, *subject).is_none());
             let once = subjects.filter(|subject| seen.insert(*subject));
-            all.extend(once.map(|subject| (&**suite, subject)));
+            all.extend(once.map(|subject| Needed {
+                path,
+                suite,
+                subject,
+            }));
         }
         all
+    }
+
+    /// What a case is put into a shard by: the full name of its agent's own case, or its own where it is about no agent.
+    /// The cases are those of the suites that load; the others are in every shard.
+    pub(super) fn shard_names(&self, checks: &[(String, RustCheck)]) -> HashMap<Arc<str>, Placed> {
+        let mut placed = HashMap::new();
+        for (path, suite, cases) in &self.suites {
+            for (full, case) in cases {
+                let subject = case.kind.subject();
+                let name: Arc<str> = match subject {
+                    Some(subject) => format!("{path}::{}", suite.case_name(subject)).into(),
+                    None => Arc::clone(full),
+                };
+                for trial in trial_names(full, case, checks) {
+                    let (name, of_all) =
+                        (Arc::clone(&name), case.kind == CaseKind::SuiteRegression);
+                    placed.insert(trial, Placed { name, of_all });
+                }
+            }
+        }
+        placed
+    }
+
+    /// The digest of all suites, and of which do not load.
+    pub(super) fn digest(&self) -> String {
+        let texts = self.suites.iter().map(|(path, suite, _)| {
+            let source = suite.source();
+            format!("{path} {}\n", digest(source.text()))
+        });
+        let failures = self.failures.keys().map(|case| format!("{case}\n"));
+        let mut lines: Vec<String> = texts.chain(failures).collect();
+        lines.sort_unstable();
+        digest(&lines.concat())
     }
 
     /// Every case, sorted by name.

@@ -23,11 +23,12 @@ use super::loaded::LoadedSuite;
 use super::output;
 use super::prepared::Prepared;
 use super::recording;
+use super::sharding::Sharding;
 use super::tags::Selection;
 use super::trials::{RustCheck, Settings};
 use super::verdicts::Verdicts;
 use crate::record::{Live, RecordCommand};
-use crate::result::folder;
+use crate::result::{JudgedShard, folder};
 
 /// The crate's folder: where cargo or nextest says it is now, else where it was compiled.
 pub(crate) fn crate_dir(compiled: &str) -> PathBuf {
@@ -198,7 +199,23 @@ impl Harness {
         };
         let made = prepared.trials(&asked, &run);
         let is_load = |name: &str| prepared.is_failure(name);
-        let chosen = asked.chosen(&made, is_load);
+        let mut chosen = asked.chosen(&made, is_load);
+        let sharding = asked.shard.map(|shard| Sharding {
+            shard,
+            placed: prepared.shard_names(&self.checks),
+            records: recording.is_some(),
+        });
+        let all_chosen = sharding
+            .as_ref()
+            .map(|sharding| sharding.narrow(&made, &mut chosen));
+        let judged = sharding.as_ref().map(|sharding| {
+            let suites = prepared.digest();
+            let cases = chosen.iter().filter(|chosen| **chosen).count();
+            JudgedShard::new(&self.package, sharding.shard, suites, cases)
+        });
+        if let Some(judged) = judged.as_ref().filter(|_| !asked.arguments.list) {
+            folder::leave_shard(|folder| judged.begin(folder));
+        }
         let arguments = asked.for_trials();
         let trials = || {
             let trials = made.iter().zip(&chosen);
@@ -211,11 +228,15 @@ impl Harness {
         let names = output::wanted(&arguments, &trials());
         if let Some(recording) = &recording {
             prepared.guard(recording);
-            let needed = prepared.needed(&names, &asked, &self.checks);
+            let needed = match (&sharding, &all_chosen) {
+                (Some(sharding), Some(all)) => {
+                    sharding.share(prepared.needed(all, &asked, &self.checks))
+                }
+                _ => prepared.needed(&names, &asked, &self.checks),
+            };
             let threads = threads(&arguments, needed.len());
             on_threads(threads, needed.len(), |index| {
-                let (suite, subject) = needed[index];
-                recording.record(suite, subject);
+                recording.record(needed[index].suite, needed[index].subject);
             });
         }
         if arguments.list {
@@ -225,7 +246,13 @@ impl Harness {
             // From here on a suite is held by its cases alone: its runs go with the last of them.
             drop(prepared);
         }
+        if let Some(judged) = sharding.as_ref().filter(|_| names.is_empty()) {
+            mcptest_trace::record::say(&judged.without_case(made.len()));
+        }
         let exit_code = output::run(&arguments, &verdicts, &names, trials);
+        if let Some(judged) = judged.as_ref().filter(|_| !arguments.list) {
+            folder::leave_shard(|folder| judged.end(folder));
+        }
         // What a process was asked to write and did not write is no success of it.
         Ok(folder::unwritten().map_or(exit_code, |_| ExitCode::from(101)))
     }

@@ -5,16 +5,32 @@
 //! cents. The count lives in the note of a lock file in the temporary folder, under the identity
 //! of the command: nextest's run, else this process.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
-use mcptest_suite::Spanned;
 #[cfg(feature = "session")]
 use mcptest_suite::model::Prices;
 use mcptest_suite::model::{Model, Suite};
+use mcptest_suite::{Shard, Spanned};
 
 use super::prices::{Rates, rates};
 use super::{LiveError, usd};
 use mcptest_trace::record::store::{Layout, Lock, StoreError};
+
+/// What this process may spend, where it records one shard of several.
+static SHARES: OnceLock<Shares> = OnceLock::new();
+
+struct Shares {
+    shard: Shard,
+    /// Of each suite: the runs of this shard, and those of all shards.
+    runs: HashMap<PathBuf, (u64, u64)>,
+}
+
+/// Lets this process spend the share of its runs in the budget of each suite.
+pub(crate) fn share_budgets(shard: Shard, runs: HashMap<PathBuf, (u64, u64)>) {
+    SHARES.get_or_init(|| Shares { shard, runs });
+}
 
 /// The budget of a suite for a model.
 #[derive(Debug)]
@@ -31,6 +47,8 @@ struct Cap {
     micro_usd: u64,
     span: mcptest_suite::Span,
     suite: PathBuf,
+    /// The shard whose part of the budget it is.
+    shard: Option<Shard>,
 }
 
 /// What was set aside for a call.
@@ -40,10 +58,17 @@ pub(crate) struct SetAside(u64);
 impl Budget {
     pub(crate) fn of(suite: &Suite, model: &Spanned<Model>) -> Result<Self, LiveError> {
         let rates = rates(&suite.prices, &model.value.id);
-        let cap = suite.per_suite_usd_cents.as_ref().map(|cents| Cap {
-            micro_usd: cents.value.saturating_mul(10_000),
-            span: cents.span,
-            suite: suite.source.path().to_owned(),
+        let cap = suite.per_suite_usd_cents.as_ref().map(|cents| {
+            let whole = cents.value.saturating_mul(10_000);
+            let path = suite.source.path();
+            let shares = SHARES.get();
+            let share = shares.map(|shares| shares.runs.get(path).copied().unwrap_or((0, 1)));
+            Cap {
+                micro_usd: share.map_or(whole, |share| part(whole, share)),
+                span: cents.span,
+                suite: path.to_owned(),
+                shard: shares.map(|shares| shares.shard),
+            }
         });
         if let (Some(cap), None) = (&cap, rates) {
             return Err(cap.unknown_price(&model.value.id));
@@ -96,6 +121,13 @@ impl Budget {
             if after <= cap.micro_usd {
                 return Ok(after);
             }
+            let help = match cap.shard {
+                Some(shard) => format!(
+                    "raise `per_suite_usd_cents`; ${} of it are for the runs of the shard {shard}",
+                    usd(cap.micro_usd)
+                ),
+                None => "raise `per_suite_usd_cents`".to_owned(),
+            };
             Err(LiveError::new(format!(
                 "stopped before overspending: ${} of ${} are spent, and the next model call may cost ${}",
                 usd(spent),
@@ -103,7 +135,7 @@ impl Budget {
                 usd(cost)
             ))
             .at(cap.span)
-            .help("raise `per_suite_usd_cents`"))
+            .help(help))
         })?;
         Ok(SetAside(cost))
     }
@@ -151,7 +183,12 @@ impl Cap {
             ))
             .help(error.help())
         };
-        let own = Layout::Single(self.suite.with_extension("budget"));
+        // Shards on one machine count each for itself.
+        let end = self.shard.map_or_else(
+            || "budget".to_owned(),
+            |shard| format!("budget-{}-of-{}", shard.number(), shard.total()),
+        );
+        let own = Layout::Single(self.suite.with_extension(end));
         let mut lock = Lock::acquire(&own, || {}).map_err(unusable)?;
         let command = command();
         let note = lock.read_note().map_err(unusable)?;
@@ -165,6 +202,12 @@ impl Cap {
     }
 }
 
+/// The part of a budget that some of all runs may spend, rounded down: together they spend no more than all of it.
+fn part(whole: u64, (own, all): (u64, u64)) -> u64 {
+    let part = u128::from(whole) * u128::from(own) / u128::from(all.max(1));
+    u64::try_from(part).unwrap_or(whole)
+}
+
 /// What tells this command from others.
 fn command() -> String {
     static STARTED: std::sync::OnceLock<u128> = std::sync::OnceLock::new();
@@ -176,4 +219,21 @@ fn command() -> String {
         });
         format!("{}-{started}", std::process::id())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_no_more_than_the_whole() {
+        assert_eq!(
+            [(1, 3), (1, 3), (1, 3)].map(|share| part(500_000, share)),
+            [166_666; 3]
+        );
+        assert_eq!(part(500_000, (0, 3)), 0);
+        assert_eq!(part(500_000, (3, 3)), 500_000);
+        assert_eq!(part(u64::MAX, (7, 7)), u64::MAX);
+        assert_eq!(part(10_000, (0, 0)), 0);
+    }
 }

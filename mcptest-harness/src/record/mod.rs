@@ -40,6 +40,8 @@ mod spending;
 #[cfg(feature = "session")]
 mod unasked;
 
+#[cfg(any(feature = "record", feature = "session"))]
+pub(crate) use budget::share_budgets;
 pub(crate) use mode::{Mode, RecordCommand, VARIABLE, asked, in_ci, rerun};
 
 #[cfg(any(feature = "record", feature = "session"))]

@@ -17,6 +17,7 @@ use tempfile::NamedTempFile;
 use walkdir::WalkDir;
 
 use super::CaseResult;
+use super::shards::{self, JudgedShard};
 use crate::text::short_name;
 use crate::text::truncate;
 
@@ -36,10 +37,19 @@ pub(crate) fn unwritten() -> Option<&'static str> {
 
 /// Leaves a result where the environment asks for it.
 pub(crate) fn leave(result: impl FnOnce() -> CaseResult) {
+    leave_in(|folder| write(folder, &result()));
+}
+
+/// Begins or ends a part of all cases, where the environment asks for results.
+pub(crate) fn leave_shard(step: impl FnOnce(&Path) -> io::Result<()>) {
+    leave_in(step);
+}
+
+fn leave_in<E: fmt::Display>(write: impl FnOnce(&Path) -> Result<(), E>) {
     let Some(folder) = asked() else {
         return;
     };
-    if let Err(error) = write(&folder, &result()) {
+    if let Err(error) = write(&folder) {
         UNWRITTEN.get_or_init(|| {
             let told = format!(
                 "error: results are not written, and this run fails: {error}\nhelp: set `{VARIABLE}` to a folder that \
@@ -144,40 +154,91 @@ impl Results {
     /// # Errors
     ///
     /// There is no such folder, no result in it, or results of one suite that were made when its text
-    /// was another: they say nothing together.
+    /// was another: they say nothing together. Or a part of what was judged in parts is missing.
     pub fn read(folder: &Path) -> Result<Self, ReadError> {
-        if !folder.is_dir() {
-            return Err(ReadError::new(folder, "no such folder"));
-        }
+        Self::read_all(&[folder])
+    }
+
+    /// Reads the results of several folders as those of one, e.g. of several machines.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read); or two folders have other results of one case.
+    pub fn read_all(folders: &[impl AsRef<Path>]) -> Result<Self, ReadError> {
         let mut results = Self::default();
-        for entry in WalkDir::new(folder).sort_by_file_name() {
-            let entry = entry.map_err(|error| ReadError::new(folder, error))?;
-            let is_result = entry.path().extension().is_some_and(|end| end == "json");
-            if !entry.file_type().is_file() || !is_result {
-                continue;
-            }
-            let text = fs::read_to_string(entry.path()).map_err(|error| error.to_string());
-            match text.and_then(|text| CaseResult::from_json(&text)) {
-                Ok(result) => results.cases.push(result),
-                Err(why) => {
-                    let path = entry.path().strip_prefix(folder).unwrap_or(entry.path());
-                    results
-                        .unreadable
-                        .push((mcptest_suite::shown_path(path), why));
-                }
-            }
+        let mut shards = Vec::new();
+        for folder in folders {
+            results.add(folder.as_ref(), &mut shards)?;
         }
+        let folder = folders.first().map_or(Path::new(""), AsRef::as_ref);
+        let refused = |why: String| ReadError::new(folder, why);
+        shards::check_whole(&shards).map_err(refused)?;
         if results.cases.is_empty() {
             let why = match results.unreadable.first() {
                 Some((path, why)) => format!("it holds no result of a case; {path}: {why}"),
                 None => "it holds no result of a case".to_owned(),
             };
-            return Err(ReadError::new(folder, why));
+            return Err(refused(why));
         }
         let by_name = |result: &CaseResult| (result.package.clone(), result.case.clone());
         results.cases.sort_by_cached_key(by_name);
         results.of_one_state(folder)?;
+        results.once_each(folder)?;
         Ok(results)
+    }
+
+    /// Reads what is below a folder.
+    fn add(&mut self, folder: &Path, shards: &mut Vec<JudgedShard>) -> Result<(), ReadError> {
+        if !folder.is_dir() {
+            return Err(ReadError::new(folder, "no such folder"));
+        }
+        for entry in WalkDir::new(folder).sort_by_file_name() {
+            let entry = entry.map_err(|error| ReadError::new(folder, error))?;
+            let path = entry.path().strip_prefix(folder).unwrap_or(entry.path());
+            let ends = |end: &str| path.extension().is_some_and(|own| own == end);
+            if !entry.file_type().is_file() {
+                continue;
+            }
+            let shown = || mcptest_suite::shown_path(path);
+            if ends(shards::END) {
+                let shard = JudgedShard::read(entry.path());
+                let refused = |why| ReadError::new(folder, format!("{}: {why}", shown()));
+                shards.push(shard.map_err(refused)?);
+            }
+            if !ends("json") {
+                continue;
+            }
+            let text = fs::read_to_string(entry.path()).map_err(|error| error.to_string());
+            match text.and_then(|text| CaseResult::from_json(&text)) {
+                Ok(result) => self.cases.push(result),
+                Err(why) => self.unreadable.push((shown(), why)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Each case has one result. What several machines judged alike stays once.
+    fn once_each(&mut self, folder: &Path) -> Result<(), ReadError> {
+        let same_case = |left: &CaseResult, right: &CaseResult| {
+            (&left.package, &left.case) == (&right.package, &right.case)
+        };
+        let timeless = |result: &CaseResult| CaseResult {
+            duration_ms: None,
+            ..result.clone()
+        };
+        let mut pairs = self.cases.windows(2);
+        let differs = |pair: &&[CaseResult]| {
+            same_case(&pair[0], &pair[1]) && timeless(&pair[0]) != timeless(&pair[1])
+        };
+        if let Some(pair) = pairs.find(differs) {
+            let why = format!(
+                "there are two different results of `{}`; give the folders of one run",
+                pair[0].case
+            );
+            return Err(ReadError::new(folder, why));
+        }
+        self.cases.dedup_by(|right, left| same_case(left, right));
+        Ok(())
     }
 
     /// All results of a suite were made when its text was the same.

@@ -12,6 +12,7 @@ mod bounds;
 mod facts;
 pub mod folder;
 mod judged;
+mod shards;
 mod table;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ pub use facts::{
     AgentFacts, FailureFacts, FindingFacts, Position, Recording, RunFacts, SuiteFacts,
 };
 pub(crate) use judged::{Asker, digests, failure_facts, place, prompts, recordings, run_facts};
+pub(crate) use shards::JudgedShard;
 pub(crate) use table::table;
 
 use crate::eval::Measure;

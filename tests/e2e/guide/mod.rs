@@ -104,6 +104,12 @@ const USED: &[(&str, &str, &str)] = &[
         "cargo-mcptest/tests/action",
     ),
     (
+        "docs/ci.md",
+        "workflow: shards.yml",
+        "cargo-mcptest/tests/shards",
+    ),
+    ("docs/ci.md", "nextest: shards", "needs/nextest"),
+    (
         "docs/contract.md",
         "shown: what breaks",
         "cargo-mcptest/tests/contract",
