@@ -141,7 +141,7 @@ fn other_tools_are_compared_and_told() {
     tells(
         &said,
         &[
-            "the tools that it is offered changed: `a` -find description: Finds. +find description: Finds an order.",
+            "the offered tools changed (described otherwise `find`): `a` -find description: Finds. +find description: Finds an order.",
         ],
     );
 }
@@ -486,6 +486,74 @@ fn a_renamed_agent_is_advised_by_what_the_baseline_is() {
         (
             "results",
             "save the results of the baseline again under the new name",
+/// What a line has is cut, and so may be a key; a key may have several lines.
+#[test]
+fn no_part_of_a_key_is_shown_whatever_line_it_stands_in() {
+    let folder = two_agents();
+    let key = "sk-abcdefghijklmnopqrstuvwxyz0123456789ABCDEF";
+    let pem = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSjAgEAAoIBAQC7\n-----END PRIVATE KEY-----";
+    for (side, more) in [
+        ("before", String::new()),
+        ("suites", format!(" {key}\n{pem}\n")),
+    ] {
+        record(
+            &folder,
+            &format!("{side}/cassettes/a__m"),
+            6,
+            1010,
+            |number, run| {
+                run["system_prompt"] = format!("You are a clerk.{}{more}", " x".repeat(90)).into();
+                run["seed"] = number.into();
+                run["tools"] =
+                    serde_json::json!([{ "name": "find", "description": format!("Finds.{more}") }]);
+            },
+        );
+        // A task that is another one is shown too.
+        record(
+            &folder,
+            &format!("{side}/cassettes/steady__m"),
+            6,
+            1010,
+            |number, run| {
+                run["user_prompt"] = format!("go{more}").into();
+                run["seed"] = number.into();
+            },
+        );
+    }
+    for format in ["text", "json", "markdown"] {
+        let said = compare(folder.path(), &["before", "--all", "--format", format]);
+        assert!(said.stdout.contains("the prompt is another one"), "{said}");
+        for part in ["abcdefgh", "MIIEvQ", "BKcwgg"] {
+            assert!(!said.stdout.contains(part), "{part} in {said}");
+        }
+    }
+}
+
+/// A prompt is often one long line: what differs of it is shown.
+#[test]
+fn a_long_line_is_shown_where_it_differs() {
+    let folder = two_agents();
+    for (side, word) in [("before", "slowly"), ("suites", "quickly")] {
+        record(
+            &folder,
+            &format!("{side}/cassettes/a__m"),
+            6,
+            1010,
+            |_, run| {
+                let prompt = format!("{} answer {word} {}", "a ".repeat(300), "b ".repeat(300));
+                run["system_prompt"] = prompt.into();
+            },
+        );
+    }
+    let said = compare(folder.path(), &["before"]).exits(0);
+    let text = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("a answer slowly b") && text.contains("a answer quickly b"),
+        "{said}"
+    );
+    assert!(!text.contains(&"a ".repeat(60)), "{said}");
+}
+
         ),
     ] {
         let said = compare(folder.path(), &[baseline]).exits(3);

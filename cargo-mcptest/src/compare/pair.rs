@@ -206,7 +206,7 @@ impl Pairs {
         let mut added = Vec::new();
         let compared = agents.map(|pair| {
             let (outcome, all) = (of_pair(&pair), pair.candidate.len());
-            let mut samples = pair.samples(outcome);
+            let mut samples = pair.samples(outcome, redactor);
             if asked == Some(OutcomeSource::Gates) {
                 // Whoever asks the gates misses no recorded outcome.
                 forget_outcomes(&mut samples.sides);
@@ -221,17 +221,6 @@ impl Pairs {
             samples
         });
         let agents = compared.chain(dropped);
-        let agents = agents.map(|mut samples| {
-            // Recordings are without secrets, but for those that were written by hand; a comment is public.
-            for line in samples
-                .changes
-                .iter_mut()
-                .flat_map(|change| &mut change.diff)
-            {
-                *line = redactor.redact_text(line).into_owned();
-            }
-            samples
-        });
         let agents = agents.collect();
         Samples {
             agents,
@@ -242,7 +231,7 @@ impl Pairs {
 }
 
 impl Pair {
-    fn samples(self, outcome: OutcomeSource) -> AgentSamples {
+    fn samples(self, outcome: OutcomeSource, redactor: &Redactor) -> AgentSamples {
         if !self.unreadable.is_empty() {
             let differences = self.unreadable;
             let samples = AgentSamples::new(self.stem, Sides::NotComparable { differences });
@@ -266,7 +255,8 @@ impl Pair {
             }
         };
         let [baseline, candidate] = sides;
-        let samples = baseline.against(candidate, self.stem);
+        // Recordings are without secrets, but for those that were written by hand; a comment is public.
+        let samples = baseline.against_without_secrets(candidate, self.stem, redactor);
         let mut samples = samples.with_name(self.name);
         if !self.was.is_empty() && !self.allows_gone {
             samples.sides = Sides::NotComparable {

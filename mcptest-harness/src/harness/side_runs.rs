@@ -1,8 +1,10 @@
 //! The runs of an agent on one side of a comparison, and which of both sides are compared.
 //!
-//! What differs between the sides besides the runs is told by [`recorded_with`].
+//! What differs between the sides besides the runs is told by [`recorded_with`], of the tools and parameters by
+//! [`settings`].
 
 mod recorded_with;
+mod settings;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,6 +13,7 @@ use mcptest_suite::model::GateKind;
 use mcptest_trace::evidence::compare::{
     AgentSamples, Behaviour, Cost, CostKind, RunSample, RunsOfSide, Sides,
 };
+use mcptest_trace::record::redact::Redactor;
 use serde_json::json;
 
 use self::recorded_with::{RecordedWith, Text, other_task};
@@ -67,17 +70,19 @@ impl SideRuns {
     pub fn recorded(agent: &AgentTest<'_>, runs: &[Run], folder: &Path, cost: CostKind) -> Self {
         let asks = agent.asks();
         let recordings = result::recordings(folder, runs);
-        let runs = runs.iter().zip(recordings).map(|(run, recording)| {
+        let mut read: Vec<SideRun> = Vec::new();
+        for (run, recording) in runs.iter().zip(recordings) {
             let verdicts = asks.iter().filter_map(|ask| ask.of_run(run));
-            SideRun {
+            let before = read.last().map(|run| &run.recorded_with);
+            read.push(SideRun {
                 sample: RunSample::priced(run, cost, &agent.suite().prices),
                 gates: Some(verdicts.max().unwrap_or(RunVerdict::NothingJudged)),
                 digest: recording.digest,
-                recorded_with: RecordedWith::of(agent, run),
-            }
-        });
+                recorded_with: RecordedWith::of(agent, run, before),
+            });
+        }
         Self {
-            runs: runs.collect(),
+            runs: read,
             of_results: false,
             any_model: false,
         }
@@ -201,10 +206,25 @@ impl SideRuns {
     /// gone then, somebody chose.
     #[must_use]
     pub fn against(self, candidate: Self, agent: impl Into<String>) -> AgentSamples {
+        self.compared(candidate, agent.into(), None)
+    }
+
+    /// The same, for a text that is public: what is told of prompts, tools and parameters has no secret.
+    #[must_use]
+    pub fn against_without_secrets(
+        self,
+        candidate: Self,
+        agent: impl Into<String>,
+        redactor: &Redactor,
+    ) -> AgentSamples {
+        self.compared(candidate, agent.into(), Some(redactor))
+    }
+
+    fn compared(self, candidate: Self, agent: String, redactor: Option<&Redactor>) -> AgentSamples {
         let (all, gone) = (self.len(), self.not_in(&candidate).count());
         let lost = (1..all).contains(&gone).then(|| RunsOfSide::new(gone, all));
-        let changes = self.changes(&candidate);
-        let samples = match (self.sides(candidate), lost) {
+        let changes = self.changes(&candidate, redactor);
+        let samples = match (self.sides(candidate, redactor), lost) {
             (Sides::Unchanged, Some(_)) => {
                 let differences = vec![format!("{gone} recordings are gone, none is new")];
                 AgentSamples::new(agent, Sides::NotComparable { differences }).with_lost(lost)
@@ -225,7 +245,7 @@ impl SideRuns {
         runs.filter(move |run| !known.contains(&run.digest))
     }
 
-    fn sides(self, mut candidate: Self) -> Sides {
+    fn sides(self, mut candidate: Self, redactor: Option<&Redactor>) -> Sides {
         let by_result = self.of_results || candidate.of_results;
         let baseline = self;
         match (baseline.is_empty(), candidate.is_empty()) {
@@ -237,7 +257,7 @@ impl SideRuns {
         if candidate.is_empty() {
             return Sides::Unchanged;
         }
-        let differences = other_task(&baseline, &candidate);
+        let differences = other_task(&baseline, &candidate, redactor);
         if !differences.is_empty() {
             return Sides::NotComparable { differences };
         }

@@ -139,6 +139,25 @@ impl Diff {
     }
 }
 
+/// The lines of two texts that differ, each with its sign, and no others. A long line is shown where it differs from
+/// the line that it replaces.
+pub(crate) fn changed_lines(old: &str, new: &str) -> Vec<String> {
+    if old != new && old.trim_end() == new.trim_end() {
+        return vec!["only the white space at the end differs".to_owned()];
+    }
+    let head = |text: &str| text.split_inclusive('\n').take(LINES).collect::<String>();
+    let heads = [head(old), head(new)];
+    let left_out = heads[0].len() < old.len() || heads[1].len() < new.len();
+    let diff = TextDiff::from_lines(&heads[0], &heads[1]);
+    let changes = diff.ops().iter().flat_map(|op| changes(&diff, op));
+    let changed = changes.filter(|change| change.tag != ChangeTag::Equal);
+    let mut lines: Vec<String> = changed.map(|change| change.draw(Style::Plain)).collect();
+    if left_out {
+        lines.push(format!("only the first {LINES} lines were compared"));
+    }
+    lines
+}
+
 /// A line of a diff.
 struct Change {
     tag: ChangeTag,

@@ -8,6 +8,6 @@ mod diff;
 mod failure;
 mod table;
 
-pub(crate) use diff::Diff;
+pub(crate) use diff::{Diff, changed_lines};
 pub(crate) use failure::{Evidence, Failure, Finding, rerun_line};
 pub(crate) use table::Table;

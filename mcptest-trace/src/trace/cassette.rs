@@ -16,8 +16,8 @@ use super::place::{self, Loss, Place};
 use super::read;
 use super::reader::Reader;
 use super::{
-    OfferedTool, Outcome, OwnTools, Problem, ReadOnlyTools, Signals, ToolCall, ToolResult, Trace,
-    cause, keys, number, tools,
+    OfferedTool, Outcome, OwnTools, Problem, ReadOnlyTools, RequestSettings, Signals, ToolCall,
+    ToolResult, Trace, cause, keys, number, tools,
 };
 
 /// The most problems of a cassette that are listed.
@@ -91,6 +91,13 @@ impl Run {
     #[must_use]
     pub fn cassette(&self) -> Option<Value> {
         self.recorded.cassette()
+    }
+
+    /// What the recording says of its first request beside the talk; nothing for a run that was changed.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn request_settings(&self) -> Option<RequestSettings> {
+        self.recorded.request_settings()
     }
 
     /// [`Self::envelope`], for a run that is made of this one.

@@ -10,7 +10,9 @@ use serde_json::{Map, Value, json};
 use super::canonical::without_null;
 use super::digest::Digest;
 use super::json::{Json, Object};
-use super::{OfferedTool, ReadOnlyTools, Tokens, ToolResult, Trace, parse, sub_agent};
+use super::{
+    OfferedTool, ReadOnlyTools, RequestSettings, Tokens, ToolResult, Trace, parse, sub_agent,
+};
 
 /// A path into an envelope, as far as it is known before the envelope is.
 #[doc(hidden)]
@@ -121,6 +123,11 @@ impl Recorded {
     /// The whole recording.
     pub(super) fn cassette(&self) -> Option<Value> {
         serde_json::from_slice(without_mark_of_order(&self.text)).ok()
+    }
+
+    /// What the recording says of its first request beside the talk.
+    pub(super) fn request_settings(&self) -> Option<RequestSettings> {
+        RequestSettings::of_text(without_mark_of_order(&self.text))
     }
 
     /// The envelope of this run, made where it was not yet.

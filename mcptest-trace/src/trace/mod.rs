@@ -35,6 +35,7 @@ mod read_only;
 mod reader;
 pub(crate) mod responses;
 mod score;
+mod settings;
 mod sub_agent;
 #[cfg(test)]
 mod tests;
@@ -79,6 +80,8 @@ pub use read_only::ReadOnlyTools;
 pub(crate) use read_only::read_only_hints;
 pub use reader::Problem;
 pub use score::Score;
+#[doc(hidden)]
+pub use settings::RequestSettings;
 pub(crate) use tool_name::{apart, reads_by_words, snake};
 pub use tool_name::{reads_by_name, words_of_tool};
 pub use tools::OfferedTool;

@@ -2,27 +2,25 @@
 //! the agent, which is what is tested.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use mcptest_suite::escape_line;
 use mcptest_suite::model::Prompt;
 use mcptest_trace::evidence::compare::AgentChange;
-use serde_json::Value;
-use similar::{ChangeTag, TextDiff};
+use mcptest_trace::record::redact::Redactor;
 
 use super::SideRuns;
+use super::settings::{Parameters, other_parameters, other_tools};
 use crate::harness::agent_test::AgentTest;
+use crate::render::changed_lines;
 use crate::result::digest;
-use crate::text::truncate;
-use crate::trace::{Run, canonical_json};
+use crate::trace::Run;
 
 /// How many lines of a diff are kept where a task differs.
 const TASK_LINES: usize = 12;
 
 /// The same of what an agent is now that it was not before.
 const CHANGE_LINES: usize = 200;
-
-/// The longest line of a diff.
-const LONGEST: usize = 160;
 
 /// What a run was recorded with: the task, which both sides must share, and what the agent was.
 #[derive(Debug, Clone, Default)]
@@ -32,10 +30,9 @@ pub(super) struct RecordedWith {
     /// What the user said after the prompt, where a script says it.
     pub(super) later_turns: Option<Vec<String>>,
     pub(super) system_prompt: Text,
-    /// A line for each thing that it says of the tools that were offered, and of the parameters of the model; nothing
-    /// where the recording does not list them.
-    pub(super) tools: Option<Vec<String>>,
-    pub(super) parameters: Option<Vec<String>>,
+    /// The list of the tools that were offered, as JSON text; nothing where the recording does not list them.
+    pub(super) tools: Option<Arc<str>>,
+    pub(super) parameters: Option<Parameters>,
 }
 
 /// A text with its digest, which alone is known of some results.
@@ -47,57 +44,68 @@ pub(super) struct Text {
 
 impl SideRuns {
     /// What the agent is in the candidate's new runs that it was not before.
-    pub(super) fn changes(&self, candidate: &Self) -> Vec<AgentChange> {
+    pub(super) fn changes(
+        &self,
+        candidate: &Self,
+        redactor: Option<&Redactor>,
+    ) -> Vec<AgentChange> {
         let now: Vec<&RecordedWith> = candidate
             .not_in(self)
             .map(|run| &run.recorded_with)
             .collect();
         let before: Vec<&RecordedWith> = self.runs.iter().map(|run| &run.recorded_with).collect();
-        let prompts = [&before, &now].map(|side| {
+        let sides = [&before, &now];
+        let prompts = sides.map(|side| {
             let texts = side.iter().map(|with| &with.system_prompt);
             texts.collect::<Vec<_>>()
         });
         let prompt = other_text(prompts.each_ref().map(Vec::as_slice)).map(|[before, now]| {
-            let diff = diff(&before.text, &now.text, CHANGE_LINES);
-            AgentChange::new("the system prompt changed", diff)
+            let lines = diff([&before.text, &now.text], CHANGE_LINES, redactor);
+            AgentChange::new("the system prompt changed", lines)
         });
-        let listed = |what: &str, list: fn(&RecordedWith) -> Option<&Vec<String>>| {
-            let lists = [&before, &now].map(|side| side.iter().filter_map(|with| list(with)).min());
-            let [Some(before), Some(now)] = lists else {
-                return None;
-            };
-            let [before, now] = [before, now].map(|lines| lines.join("\n") + "\n");
-            (before != now).then(|| AgentChange::new(what, diff(&before, &now, CHANGE_LINES)))
+        let cut = |change: AgentChange| {
+            let AgentChange { what, diff, .. } = change;
+            AgentChange::new(what, first_lines(diff, CHANGE_LINES))
         };
-        let tools = listed("the tools that it is offered changed", |with| {
-            with.tools.as_ref()
+        let tools = sides.map(|side| {
+            let lists = side.iter().filter_map(|with| with.tools.as_deref());
+            lists.collect::<BTreeSet<_>>()
         });
-        let parameters = listed("the parameters of the model changed", |with| {
-            with.parameters.as_ref()
+        let parameters = sides.map(|side| {
+            let known = side.iter().filter_map(|with| with.parameters.as_ref());
+            known.collect::<BTreeSet<_>>()
         });
+        let redact = |text: &str| without_secrets(text, redactor);
         let model = other_models([self, candidate])
             .map(|models| AgentChange::new(format!("the model changed: {models}"), Vec::new()));
+        let tools = other_tools(tools, &redact).map(cut);
+        let parameters = other_parameters(parameters, &redact).map(cut);
         let changes = [model, prompt, tools, parameters];
         changes.into_iter().flatten().collect()
     }
 }
 
 impl RecordedWith {
-    pub(super) fn of(agent: &AgentTest<'_>, run: &Run) -> Self {
+    /// What a run was recorded with. `before`: what another run was recorded with, whose texts it may share.
+    pub(super) fn of(agent: &AgentTest<'_>, run: &Run, before: Option<&Self>) -> Self {
         let later_turns = match &agent.agent().prompt {
             // A prompt may begin a conversation that the suite knows nothing of.
             Prompt::Single(_) => None,
             Prompt::Turns(_) => Some(later_turns(run)),
         };
-        let recording = run.cassette();
-        let listed = |pointer: &str| recording.as_ref()?.pointer(pointer).map(lines_of);
+        let settings = run.request_settings();
+        let tools = settings.as_ref().and_then(|settings| {
+            let own = settings.tools.as_ref()?;
+            let shared = before.and_then(|before| before.tools.as_ref());
+            Some(Arc::clone(shared.filter(|it| *it == own).unwrap_or(own)))
+        });
         Self {
             model: run.model.clone(),
             prompt: Text::new(&run.user_prompt),
             later_turns: later_turns.filter(|_| !run.trace.truncated()),
             system_prompt: Text::new(&run.system_prompt),
-            tools: listed("/tools"),
-            parameters: listed("/session/conversations/0/answers/0/parameters"),
+            tools,
+            parameters: settings.as_ref().map(Parameters::of),
         }
     }
 }
@@ -118,38 +126,13 @@ fn later_turns(run: &Run) -> Vec<String> {
     said.skip(1).map(|turn| turn.content.clone()).collect()
 }
 
-/// A list or a map of a recording, a line for each entry, in an order that means nothing.
-fn lines_of(value: &Value) -> Vec<String> {
-    let text = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        other => canonical_json(other),
-    };
-    let mut lines: Vec<String> = match value {
-        Value::Array(entries) => entries
-            .iter()
-            .flat_map(|entry| match (entry.as_object(), entry.get("name")) {
-                (Some(map), Some(Value::String(name))) => map
-                    .iter()
-                    .filter(|(key, _)| *key != "name")
-                    .map(|(key, value)| format!("{name} {key}: {}", text(value)))
-                    .chain([name.clone()])
-                    .collect(),
-                _ => vec![text(entry)],
-            })
-            .collect(),
-        Value::Object(map) => map
-            .iter()
-            .map(|(key, value)| format!("{key}: {}", text(value)))
-            .collect(),
-        other => vec![text(other)],
-    };
-    lines.sort();
-    lines
-}
-
 /// What was asked of the runs of one side and not of those of the other, and the models where they must be the same;
 /// a line each.
-pub(super) fn other_task(baseline: &SideRuns, candidate: &SideRuns) -> Vec<String> {
+pub(super) fn other_task(
+    baseline: &SideRuns,
+    candidate: &SideRuns,
+    redactor: Option<&Redactor>,
+) -> Vec<String> {
     let sides = [baseline, candidate];
     let mut lines = Vec::new();
     if !(baseline.any_model && candidate.any_model)
@@ -164,7 +147,7 @@ pub(super) fn other_task(baseline: &SideRuns, candidate: &SideRuns) -> Vec<Strin
     });
     if let Some([before, now]) = other_text(prompts.each_ref().map(Vec::as_slice)) {
         lines.push("the prompt is another one".to_owned());
-        lines.extend(diff(&before.text, &now.text, TASK_LINES));
+        lines.extend(diff([&before.text, &now.text], TASK_LINES, redactor));
     }
     let turns = sides.map(|side| {
         let runs = side.runs.iter();
@@ -175,7 +158,7 @@ pub(super) fn other_task(baseline: &SideRuns, candidate: &SideRuns) -> Vec<Strin
     if let (Some(first), Some(last), true) = (before.first(), now.first(), before != now) {
         let [first, last] = [first, last].map(|turns| turns.join("\n") + "\n");
         lines.push("the user says something else after the prompt".to_owned());
-        lines.extend(diff(&first, &last, TASK_LINES));
+        lines.extend(diff([&first, &last], TASK_LINES, redactor));
     }
     lines
 }
@@ -211,17 +194,24 @@ fn other_text<'a>([before, now]: [&[&'a Text]; 2]) -> Option<[&'a Text; 2]> {
     Some([own(before, &known[1])?, own(now, &known[0])?])
 }
 
-/// What a text says instead of another one, line by line.
-fn diff(before: &str, now: &str, most: usize) -> Vec<String> {
-    let diff = TextDiff::from_lines(before, now);
-    let changes = diff.iter_all_changes();
-    let changes = changes.filter(|change| change.tag() != ChangeTag::Equal);
-    let shown = |text: &str| truncate(text.trim_end(), LONGEST);
-    let lines = changes.map(|change| format!("{}{}", change.tag(), shown(change.value())));
-    let mut lines: Vec<String> = lines.collect();
+/// What a text says instead of another one, line by line: at most so many lines, and no secret. Secrets are taken out of
+/// whole texts, as a line may have only a part of one.
+fn diff(texts: [&str; 2], most: usize, redactor: Option<&Redactor>) -> Vec<String> {
+    let [before, now] = texts.map(|text| without_secrets(text, redactor));
+    first_lines(changed_lines(&before, &now), most)
+}
+
+fn first_lines(mut lines: Vec<String>, most: usize) -> Vec<String> {
     if let more @ 1.. = lines.len().saturating_sub(most) {
         lines.truncate(most);
         lines.push(format!("… and {more} more lines"));
     }
     lines
+}
+
+fn without_secrets(text: &str, redactor: Option<&Redactor>) -> String {
+    redactor.map_or_else(
+        || text.to_owned(),
+        |redactor| redactor.redact_text(text).into_owned(),
+    )
 }

@@ -4,11 +4,15 @@ use std::collections::BTreeMap;
 
 use super::names::AgentNames;
 use super::{ShownAgents, listing};
+use crate::evidence::compare::rank::Rank;
 use crate::evidence::compare::{AgentChange, Comparison};
 use crate::text::{MarkdownBlock, counted, escape_line, escape_markdown_but_code};
 
 /// So many lines of a diff are shown where not all are asked for.
 const LINES: usize = 8;
+
+/// So many changes are shown where not all are asked for.
+const CHANGES: usize = 4;
 
 /// A change that agents have in common.
 struct SharedChange<'a> {
@@ -17,8 +21,14 @@ struct SharedChange<'a> {
     agents: Vec<String>,
 }
 
-/// The changes, in the order of the first agent that has each.
+/// The changes: first those of agents that ask most to be looked at, then in the order of the first agent of each.
 fn shared(comparison: &Comparison) -> Vec<SharedChange<'_>> {
+    let ranks: BTreeMap<&str, Rank> = comparison
+        .agents
+        .iter()
+        .map(|agent| (agent.agent.as_str(), agent.rank(&comparison.options)))
+        .collect();
+    let rank = |agent: &str| ranks.get(agent).copied().unwrap_or(Rank::Quiet);
     let mut places: BTreeMap<&AgentChange, usize> = BTreeMap::new();
     let mut shared: Vec<SharedChange<'_>> = Vec::new();
     for (agent, changes) in &comparison.changes {
@@ -33,6 +43,10 @@ fn shared(comparison: &Comparison) -> Vec<SharedChange<'_>> {
             }
         }
     }
+    for change in &mut shared {
+        change.agents.sort_by_key(|agent| rank(agent));
+    }
+    shared.sort_by_key(|change| change.agents.first().map(|agent| rank(agent)));
     shared
 }
 
@@ -43,49 +57,70 @@ pub(super) fn lines(
     names: &AgentNames,
 ) -> Vec<String> {
     let mut lines = Vec::new();
-    for SharedChange { change, agents } in shared(comparison) {
-        lines.extend(listing(&change.what, &agents, shown, names));
-        let most = match shown {
-            ShownAgents::All => change.diff.len(),
-            ShownAgents::WithFinding => LINES,
-        };
-        let first = change.diff.iter().take(most);
+    let changes = shared(comparison);
+    let (most, most_lines) = match shown {
+        ShownAgents::All => (usize::MAX, usize::MAX),
+        ShownAgents::WithFinding => (CHANGES, LINES),
+    };
+    for SharedChange { change, agents } in changes.iter().take(most) {
+        lines.extend(listing(&change.what, agents, shown, names));
+        let first = change.diff.iter().take(most_lines);
         lines.extend(first.map(|line| format!("  {}", escape_line(line))));
-        let left = change.diff.len().saturating_sub(most);
-        if left > 0 {
+        if let left @ 1.. = change.diff.len().saturating_sub(most_lines) {
             lines.push(format!(
                 "  and {} of this diff (`--all` shows them)",
                 counted(left, "more line")
             ));
         }
     }
+    if let left @ 1.. = changes.len().saturating_sub(most) {
+        let more = counted(left, "more change");
+        lines.push(format!("and {more} of agents (`--all` shows them)"));
+    }
     lines
 }
 
-/// The same for a pull request: the first lines of each diff, the others folded.
-pub(super) fn blocks(comparison: &Comparison, names: &AgentNames) -> Vec<MarkdownBlock> {
-    let mut blocks = Vec::new();
-    for SharedChange { change, agents } in shared(comparison) {
-        let whose = listing(&change.what, &agents, ShownAgents::WithFinding, names);
-        let whose = escape_markdown_but_code(&whose.unwrap_or_default());
-        let (first, rest) = change.diff.split_at(change.diff.len().min(LINES));
-        let mut text = format!("\n{whose}\n");
-        if !first.is_empty() {
-            text.push_str(&fenced(first));
-        }
-        if !rest.is_empty() {
-            text.push_str(&format!(
-                "\n<details><summary>{} of this diff</summary>\n{}\n</details>\n",
-                counted(rest.len(), "more line"),
-                fenced(rest)
-            ));
-        }
-        blocks.push(MarkdownBlock::whole(text));
-    }
-    blocks
+/// The same for a pull request: the first changes with the first lines of their diffs, the other lines folded; and the
+/// other changes, folded, for a place further below.
+pub(super) fn blocks(comparison: &Comparison, names: &AgentNames) -> [Vec<MarkdownBlock>; 2] {
+    let changes = shared(comparison);
+    let (first, others) = changes.split_at(changes.len().min(CHANGES));
+    let whole = first
+        .iter()
+        .map(|it| MarkdownBlock::whole(told(it, names)))
+        .collect();
+    let folded = (!others.is_empty()).then(|| MarkdownBlock {
+        head: format!(
+            "\n<details><summary>{} of agents</summary>\n",
+            counted(others.len(), "more change")
+        ),
+        rows: others.iter().map(|it| told(it, names)).collect(),
+        tail: "\n</details>\n".to_owned(),
+    });
+    [whole, folded.into_iter().collect()]
 }
 
-/// Lines of a diff between two fences that none of them can end.
+/// A change, and whose it is.
+fn told(SharedChange { change, agents }: &SharedChange<'_>, names: &AgentNames) -> String {
+    let whose = listing(&change.what, agents, ShownAgents::WithFinding, names);
+    let whose = escape_markdown_but_code(&whose.unwrap_or_default());
+    let (first, rest) = change.diff.split_at(change.diff.len().min(LINES));
+    let mut text = format!("\n{whose}\n");
+    if !first.is_empty() {
+        text.push_str(&fenced(first));
+    }
+    if !rest.is_empty() {
+        text.push_str(&format!(
+            "\n<details><summary>{} of this diff</summary>\n{}\n</details>\n",
+            counted(rest.len(), "more line"),
+            fenced(rest)
+        ));
+    }
+    text
+}
+
+/// Lines of a diff between two fences that none of them can end. What stands between fences is code: it mentions nobody,
+/// and is no HTML.
 fn fenced(lines: &[String]) -> String {
     let lines: Vec<_> = lines.iter().map(|line| escape_line(line)).collect();
     let ticks = lines

@@ -15,8 +15,8 @@ use crate::text::{
 const HEAD: &str = "|---|---|---|---|---|\n";
 
 impl Comparison {
-    /// The headline, the agents of which something was found as a table, what fails first; the others, and
-    /// what there is to say besides, folded below it. Names and texts of recordings are escaped.
+    /// The headline, what changed of agents, the agents of which something was found as a table, what fails first; the
+    /// others, and what there is to say besides, folded below it. Names and texts of recordings are escaped.
     #[must_use]
     pub fn markdown(&self) -> String {
         joined(&self.markdown_blocks(), usize::MAX, "")
@@ -42,7 +42,9 @@ impl Comparison {
         let paragraph =
             |text: &str| MarkdownBlock::whole(format!("\n{}\n", escaped_but_code(text)));
         let headline = format!("**{}**\n", escaped_but_code(&self.headline()));
+        let [changes, other_changes] = changes::blocks(self, &names);
         let mut blocks = vec![MarkdownBlock::whole(headline)];
+        blocks.extend(changes);
         if !self.agents.is_empty() {
             let all = ShortRow::of_all(self).cells().map(|cell| escaped(&cell));
             blocks.push(MarkdownBlock {
@@ -59,8 +61,8 @@ impl Comparison {
         let power = row::suite_power(&self.suite);
         let lines = lines.chain(self.rule()).chain(power.clone());
         blocks.extend(lines.map(|line| paragraph(&line)));
-        blocks.extend(changes::blocks(self, &names));
         blocks.push(paragraph(&format!("{} {}", self.summary(), self.status())));
+        blocks.extend(other_changes);
         if !quiet.is_empty() {
             let kinds = self.quiet_counts();
             let kinds: Vec<String> = kinds

@@ -106,8 +106,12 @@ impl Comparison {
     /// The table with what stands below it, each line with its end.
     fn table(&self, shown: ShownAgents) -> String {
         let names = AgentNames::of(self);
-        let mut lines = Vec::new();
+        let changes = changes::lines(self, shown, &names).into_iter();
+        let mut lines: Vec<String> = changes.map(|line| wrapped(&line, 2)).collect();
         let agents = self.ranked();
+        if !lines.is_empty() && !agents.is_empty() {
+            lines.push(String::new());
+        }
         let folded = self.folded(shown);
         let is_shown = |agent: &&&AgentComparison| {
             folded.is_none() || agent.rank(&self.options) != Rank::Quiet
@@ -132,8 +136,7 @@ impl Comparison {
             });
         }
         lines.extend(folded);
-        let changes = changes::lines(self, shown, &names).into_iter();
-        let facts = changes.chain(self.facts(shown, &names));
+        let facts = self.facts(shown, &names).into_iter();
         lines.extend(facts.map(|fact| wrapped(&fact, 2)));
         lines.iter().map(|line| format!("{line}\n")).collect()
     }
