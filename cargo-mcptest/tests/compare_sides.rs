@@ -356,6 +356,46 @@ fn a_suite_that_was_renamed_is_compared_all_the_same() {
     }
 }
 
+/// A folder has no suites: the recordings of an agent are found by their name, wherever they lie in it.
+#[test]
+fn a_folder_whose_suites_had_other_names_is_no_new_baseline() {
+    let folder = two_agents();
+    fs::rename(
+        folder.at("suites/desk.yml"),
+        folder.at("suites/counter.yml"),
+    )
+    .unwrap();
+    for side in ["", "before/"] {
+        let suite = if side.is_empty() { "counter" } else { "desk" };
+        fs::create_dir_all(folder.at(&format!("{side}cassettes/{suite}"))).unwrap();
+        let from = if side.is_empty() { "suites/" } else { side };
+        let from = folder.at(&format!("{from}cassettes/a__m"));
+        fs::rename(from, folder.at(&format!("{side}cassettes/{suite}/a__m"))).unwrap();
+    }
+    record(&folder, "cassettes/counter/a__m", 0, 1010, nothing);
+    // The other agent is compared, so that the folder is a baseline.
+    let said = compare(folder.path(), &["before"]).exits(1);
+    tells(&said, &["(`a`: 6 of 6 → 0 of 6)"]);
+    // Where nobody can tell whose they are, nothing is compared.
+    let more = folder.at("before/cassettes/old/a__m");
+    fs::create_dir_all(&more).unwrap();
+    let one = fs::read(folder.at("before/cassettes/desk/a__m/run-1.json")).unwrap();
+    fs::write(more.join("run-1.json"), one).unwrap();
+    let said = compare(folder.path(), &["before"]).exits(3);
+    tells(
+        &said,
+        &[
+            "1 is not comparable (`a`)",
+            "recordings of this name in `cassettes/desk`, `cassettes/old`, where no suite looks for them",
+        ],
+    );
+    // An agent that is new in a suite beside the others stays new.
+    fs::remove_dir_all(folder.at("before/cassettes/old")).unwrap();
+    fs::remove_dir_all(folder.at("before/cassettes/desk")).unwrap();
+    let said = compare(folder.path(), &["before"]).exits(0);
+    tells(&said, &["1 new, not compared"]);
+}
+
 /// Another suite has an agent of this name: the one of the deleted suite is gone all the same.
 #[test]
 fn an_agent_of_a_deleted_suite_is_gone_though_another_has_its_name() {
@@ -446,46 +486,6 @@ fn a_key_in_a_prompt_is_not_shown() {
     assert!(!said.stdout.contains("abcdefghij"), "{said}");
 }
 
-/// An agent under another name: on purpose it is one that is gone, and a new one.
-#[test]
-fn a_renamed_agent_is_new_where_agents_may_be_gone() {
-    let folder = two_agents();
-    fs::rename(
-        folder.at("suites/cassettes/a__m"),
-        folder.at("suites/cassettes/b__m"),
-    )
-    .unwrap();
-    record(&folder, "suites/cassettes/b__m", 6, 1010, nothing);
-    let suite = [asks("b", "m", "go", 6), asks("steady", "m", "go", 6)];
-    folder.write("suites/desk.yml", format!("agents:\n{}", suite.concat()));
-    compare(folder.path(), &["before"]).exits(3);
-    let said = compare(folder.path(), &["before", "--allow-gone"]).exits(0);
-    tells(&said, &["1 gone (`a`), 1 new, not compared"]);
-}
-
-/// What is advised can be done: a commit keeps its names, a folder need not.
-#[test]
-fn a_renamed_agent_is_advised_by_what_the_baseline_is() {
-    let folder = two_agents();
-    compare(folder.path(), &["--accept", "results"]).exits(0);
-    commit(folder.path());
-    fs::rename(
-        folder.at("suites/cassettes/a__m"),
-        folder.at("suites/cassettes/b__m"),
-    )
-    .unwrap();
-    record(&folder, "suites/cassettes/b__m", 6, 1020, nothing);
-    let suite = [asks("b", "m", "go", 6), asks("steady", "m", "go", 6)];
-    folder.write("suites/desk.yml", format!("agents:\n{}", suite.concat()));
-    for (baseline, advice) in [
-        ("main", "keep the old name until its runs are compared"),
-        (
-            "before",
-            "give its recordings in the baseline the new name, or",
-        ),
-        (
-            "results",
-            "save the results of the baseline again under the new name",
 /// What a line has is cut, and so may be a key; a key may have several lines.
 #[test]
 fn no_part_of_a_key_is_shown_whatever_line_it_stands_in() {
@@ -554,6 +554,46 @@ fn a_long_line_is_shown_where_it_differs() {
     assert!(!text.contains(&"a ".repeat(60)), "{said}");
 }
 
+/// An agent under another name: on purpose it is one that is gone, and a new one.
+#[test]
+fn a_renamed_agent_is_new_where_agents_may_be_gone() {
+    let folder = two_agents();
+    fs::rename(
+        folder.at("suites/cassettes/a__m"),
+        folder.at("suites/cassettes/b__m"),
+    )
+    .unwrap();
+    record(&folder, "suites/cassettes/b__m", 6, 1010, nothing);
+    let suite = [asks("b", "m", "go", 6), asks("steady", "m", "go", 6)];
+    folder.write("suites/desk.yml", format!("agents:\n{}", suite.concat()));
+    compare(folder.path(), &["before"]).exits(3);
+    let said = compare(folder.path(), &["before", "--allow-gone"]).exits(0);
+    tells(&said, &["1 gone (`a`), 1 new, not compared"]);
+}
+
+/// What is advised can be done: a commit keeps its names, a folder need not.
+#[test]
+fn a_renamed_agent_is_advised_by_what_the_baseline_is() {
+    let folder = two_agents();
+    compare(folder.path(), &["--accept", "results"]).exits(0);
+    commit(folder.path());
+    fs::rename(
+        folder.at("suites/cassettes/a__m"),
+        folder.at("suites/cassettes/b__m"),
+    )
+    .unwrap();
+    record(&folder, "suites/cassettes/b__m", 6, 1020, nothing);
+    let suite = [asks("b", "m", "go", 6), asks("steady", "m", "go", 6)];
+    folder.write("suites/desk.yml", format!("agents:\n{}", suite.concat()));
+    for (baseline, advice) in [
+        ("main", "keep the old name until its runs are compared"),
+        (
+            "before",
+            "give its recordings in the baseline the new name, or",
+        ),
+        (
+            "results",
+            "save the results of the baseline again under the new name",
         ),
     ] {
         let said = compare(folder.path(), &[baseline]).exits(3);

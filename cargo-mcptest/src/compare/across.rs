@@ -23,6 +23,9 @@ pub(super) struct RecordingsFolder<'a> {
     pub(super) nested: &'a BTreeSet<PathBuf>,
 }
 
+/// Folders of recordings of one stem, each with the files there.
+pub(super) type UnreadPlaces = BTreeMap<PathBuf, Vec<PathBuf>>;
+
 /// Where a package has recordings.
 #[derive(Debug, Clone)]
 pub(super) struct PackageLayout {
@@ -78,6 +81,24 @@ impl RecordingsFolder<'_> {
             files.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
         }
         stems
+    }
+
+    /// The recordings that no agent's runs are read from, by their stems: each with the folders that they lie in, and
+    /// their files there.
+    pub(super) fn unread(&self, agents: &[AgentTest<'_>]) -> BTreeMap<String, UnreadPlaces> {
+        let read = agents.iter().flat_map(|agent| agent.files_in(self.folder));
+        let read: BTreeSet<PathBuf> = read.collect();
+        let mut unread: BTreeMap<String, UnreadPlaces> = BTreeMap::new();
+        for (stem, files) in self.stems() {
+            for file in files.into_iter().filter(|file| !read.contains(file)) {
+                let above = file.parent().unwrap_or(self.folder);
+                let is_own = above.file_name().is_some_and(|name| *name == *stem);
+                let place = above.parent().filter(|_| is_own).unwrap_or(above);
+                let places = unread.entry(stem.clone()).or_default();
+                places.entry(place.to_owned()).or_default().push(file);
+            }
+        }
+        unread
     }
 
     /// Whether a file is of the other side, or of a package that is nested in this one. What is known of folders

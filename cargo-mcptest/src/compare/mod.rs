@@ -5,6 +5,7 @@
 //! - `accept`: the results of today as a baseline;
 //! - `across`: recordings of an agent with whatever model;
 //! - `dropped`: agents of the baseline that no suite asks for any more;
+//! - `elsewhere`: recordings of the baseline where no suite of today looks for them;
 //! - `pair`: which runs of an agent are compared with which;
 //! - `remedy`: which runs to record where nothing can be told.
 //!
@@ -13,6 +14,7 @@
 mod accept;
 mod across;
 mod dropped;
+mod elsewhere;
 mod how;
 mod pair;
 mod remedy;

@@ -10,6 +10,7 @@ use mcptest_trace::record::redact::Redactor;
 
 use super::across::PackageLayout;
 use super::dropped::{Dropped, SameAgents, dropped, same_agents};
+use super::elsewhere::Elsewhere;
 use super::how::How;
 use super::remedy::Recorded;
 use super::restore;
@@ -94,10 +95,18 @@ impl Pairs {
             (&agents, &same),
             across_models,
         );
+        let elsewhere = match &places[0] {
+            // Nobody knows which suites asked for them.
+            SidePlace::Recordings(folder) if asked_before.is_none() => {
+                Some(Elsewhere::new(folder, &agents))
+            }
+            _ => None,
+        };
         let reading = Reading {
             sides: [baseline, candidate],
             places: &places,
             before: asked_before.as_deref().unwrap_or_default(),
+            elsewhere: elsewhere.as_ref(),
             same: &same,
             cost,
             how,
@@ -295,6 +304,8 @@ struct Reading<'a> {
     places: &'a [SidePlace<'a>; 2],
     /// The agents of the baseline's own suites, where they are known.
     before: &'a [AgentTest<'a>],
+    /// Recordings of the baseline where no suite of today looks for them.
+    elsewhere: Option<&'a Elsewhere<'a>>,
     same: &'a SameAgents,
     cost: CostKind,
     how: &'a How,
@@ -343,12 +354,22 @@ impl Reading<'_> {
     ) -> Result<SideRuns, RunsProblem> {
         let mut before = self.before.iter();
         let before = before.find(|it| it.case() == then && then != agent.case());
-        let (Some(before), SidePlace::Recordings(folder)) = (before, &self.places[0]) else {
+        let SidePlace::Recordings(folder) = &self.places[0] else {
             return Ok(SideRuns::none());
         };
-        let read = before.runs_in(folder.folder);
+        let read = match before {
+            Some(before) => before.runs_in(folder.folder).map(Option::unwrap_or_default),
+            None => {
+                let files = self.elsewhere.map(|elsewhere| elsewhere.files_of(agent));
+                let files = files.transpose().map_err(RunsProblem::Recordings)?;
+                match files {
+                    None | Some([]) => return Ok(SideRuns::none()),
+                    Some(files) => folder.read(files),
+                }
+            }
+        };
         let read = read.map_err(|why| unreadable(self.sides[0], true, &why))?;
-        let read = scored(read.unwrap_or_default(), self.score());
+        let read = scored(read, self.score());
         Ok(SideRuns::recorded(agent, &read, folder.folder, self.cost))
     }
 }

@@ -1,6 +1,6 @@
 //! An agent test as a whole: its runs, and what it asks of runs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::slice;
 
 use mcptest_suite::Subject;
@@ -102,6 +102,15 @@ impl<'a> AgentTest<'a> {
     /// A recording there cannot be read, or the runs lie in several places.
     pub fn runs_in(&self, folder: &Path) -> Result<Option<Vec<Run>>, String> {
         self.suite.recorded_in(folder, self.subject)
+    }
+
+    /// The files of its runs below another folder, as [`Self::runs_in`] finds them; none where it finds none, or cannot
+    /// tell which these are.
+    #[must_use]
+    pub fn files_in(&self, folder: &Path) -> Vec<PathBuf> {
+        let files = self.suite.files_in(folder, self.subject);
+        let files = files.ok().flatten().unwrap_or_default().into_iter();
+        files.map(|(path, _)| path).collect()
     }
 
     /// What the closing of a run claims, and what supports it: as the agent's `narrative` reads it,
