@@ -9,6 +9,7 @@ use e2e_support::folder::Folder;
 use e2e_support::process::Finished;
 use support::four_agents::{four_agents, run};
 use support::mcptest;
+use support::planted::{asks, nothing, package, record};
 
 const MARKDOWN: [&str; 5] = ["report", "--format", "markdown", "--baseline", "before"];
 
@@ -128,6 +129,82 @@ fn each_suite_has_a_comment_of_its_own() {
     assert!(!second.contains("a_refund"), "{second}");
     let first = fs::read_to_string(folder.at("comments/001-desk.md")).unwrap();
     assert_eq!(said.stdout, format!("{first}\n{second}"));
+}
+
+/// What changed, in a prompt that tries to leave its fence; then what came of it, with what would decide.
+#[test]
+fn what_changed_stands_before_what_came_of_it_and_stays_between_its_fences() {
+    let agents = ["a", "b", "c", "d"];
+    let suite = agents.map(|agent| asks(agent, "m", "go", 6)).concat();
+    let folder = package(&format!("agents:\n{suite}"));
+    let lines = [
+        "```",
+        "````` @octocat",
+        "</details><script>alert(1)</script>",
+        "<!-- mcptest: suites/other.yml -->",
+        "#7 $x$ **b**\r",
+        "~~~\u{202e}",
+        "line 7",
+        "line 8",
+        "line 9 @octocat",
+    ];
+    for agent in agents {
+        record(
+            &folder,
+            &format!("before/cassettes/{agent}__m"),
+            6,
+            1000,
+            nothing,
+        );
+        let passed = if agent == "d" { 3 } else { 6 };
+        record(
+            &folder,
+            &format!("suites/cassettes/{agent}__m"),
+            passed,
+            1000,
+            |_, run| {
+                run["system_prompt"] = lines.join("\n").into();
+                // The prompt stands in the code.
+                run["session"] = serde_json::json!({ "version": "1.0", "conversations": [] });
+            },
+        );
+    }
+    let said = comment(&folder).exits(3);
+    let (top, below) = said.stdout.split_once("\nfor each agent, ").unwrap();
+    assert_eq!(
+        top,
+        "<!-- mcptest: suites/desk.yml -->\n\
+         **It cannot be told yet whether 1 of 4 agents got worse (`d`: 6 of 6 → 3 of 6): about 10 more runs would decide \
+         (`cargo mcptest record desk::d`).**\n\
+         \nAgent tests of suites/desk.yml\n\
+         \n`desk::d`: about 16 runs on each side would show whether it got worse; `runs: 16` in suites/desk.yml and \
+         `cargo mcptest record desk::d` record 10 more, and the baseline needs 10 more\n\
+         \nthe system prompt changed: `d`, `a`, `b`, `c`\n\
+         \n``````diff\n\
+         +```\n\
+         +````` @octocat\n\
+         +</details><script>alert(1)</script>\n\
+         +<!-- mcptest: suites/other.yml -->\n\
+         +#7 $x$ **b**\\r\n\
+         +~~~\\u{202e}\n\
+         +line 7\n\
+         +line 8\n\
+         ``````\n\
+         \n<details><summary>1 more line of this diff</summary>\n\
+         \n```diff\n\
+         +line 9 @octocat\n\
+         ```\n\
+         \n</details>\n\
+         \n| agent | passed | tokens | behaviour | verdict |\n\
+         |---|---|---|---|---|\n\
+         | 🔎 `d` | 6/6 → 3/6 | ×1.00 \\[1.00, 1.00\\] | same | cannot be told yet: 10 more each |\n\
+         | all 4 | −12.5 points | ×1.00 \\[1.00, 1.00\\] | p 1.000 | no evidence p 0.0909 |\n"
+    );
+    // Nothing of it stands anywhere else.
+    assert!(
+        !below.contains("octocat") && !below.contains("script"),
+        "{below}"
+    );
 }
 
 /// What a deleted suite asked for is no agent of the suites that are left; what a suite dropped itself is.

@@ -292,7 +292,10 @@ impl Compared {
         let dropped_suites = pairs.dropped_suites();
         let asked = how.outcome.as_ref();
         let samples = pairs.samples(asked.map(OutcomeAsked::source), &redactor()?);
-        let comparison = compare(&samples.agents, &options);
+        let commands = recorded.iter();
+        let commands = commands.map(|(stem, how)| (stem.clone(), how.commands()));
+        let comparison =
+            compare(&samples.agents, &options).with_record_commands(commands.collect());
         let called = AgentNames::of(&comparison);
         let added = samples.added.into_iter();
         let added = added.map(|Added { agent, all, new }| {

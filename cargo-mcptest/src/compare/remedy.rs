@@ -5,7 +5,7 @@ use std::fmt;
 
 use mcptest::command::call;
 use mcptest_suite::escape_line;
-use mcptest_trace::evidence::compare::Undecided;
+use mcptest_trace::evidence::compare::{RecordCommands, Undecided};
 use mcptest_trace::text::counted;
 
 /// So many agents are named.
@@ -22,6 +22,20 @@ pub(super) struct Recorded {
     pub(super) case: String,
     /// Its runs before and now.
     pub(super) runs: [usize; 2],
+}
+
+impl Recorded {
+    /// What records missing runs of the agent, and of all agents of its suite.
+    pub(super) fn commands(&self) -> RecordCommands {
+        let suite = format!("{}::", self.suite_name);
+        RecordCommands::new(command(&self.case), command(&suite))
+    }
+}
+
+/// What records the missing runs of the agents that a filter finds.
+fn command(filter: &str) -> String {
+    let filter = escape_line(filter).replace('`', "ʼ");
+    call(&format!("record {filter}"))
 }
 
 /// Runs that would decide on agents of one suite, and how they are recorded.
@@ -102,7 +116,7 @@ impl fmt::Display for MoreRuns {
             _ => format!("{}::", recorded.suite_name),
         };
         let runs = recorded.runs[1] as u64 + now;
-        let command = call(&format!("record {}", escape_line(&filter)));
+        let command = command(&filter);
         let suite = escape_line(&recorded.suite);
         match (before, now) {
             (0, _) => write!(

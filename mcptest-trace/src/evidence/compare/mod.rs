@@ -202,12 +202,43 @@ pub struct Comparison {
     /// What it comes to.
     #[serde(flatten)]
     pub decision: Decision,
+    /// What records more runs of agents, by their stems, where that is known.
+    #[serde(skip)]
+    pub record_commands: BTreeMap<String, RecordCommands>,
     /// How many agents of those that were compared are left out here, as [`Self::of_agents`] does.
     #[serde(skip)]
     left_out: usize,
 }
 
+/// What records missing runs of an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecordCommands {
+    /// Of the agent alone.
+    pub agent: String,
+    /// Of all agents of its suite.
+    pub suite: String,
+}
+
+impl RecordCommands {
+    /// A command for an agent alone, and one for its suite.
+    pub fn new(agent: impl Into<String>, suite: impl Into<String>) -> Self {
+        Self {
+            agent: agent.into(),
+            suite: suite.into(),
+        }
+    }
+}
+
 impl Comparison {
+    /// The same, where it is known what records more runs of agents, by their stems: the first sentence names the command
+    /// that records the runs which would decide.
+    #[must_use]
+    pub fn with_record_commands(mut self, commands: BTreeMap<String, RecordCommands>) -> Self {
+        self.record_commands = commands;
+        self
+    }
+
     /// The exit status: 0 holds, 1 a finding, 3 cannot tell.
     #[must_use]
     pub const fn exit_status(&self) -> u8 {
@@ -309,6 +340,7 @@ pub fn compare(samples: &[AgentSamples], options: &CompareOptions) -> Comparison
         chosen,
         suite,
         decision: Decision::Unchanged,
+        record_commands: BTreeMap::new(),
         left_out: 0,
     };
     comparison.decision = decision::decide(&comparison);

@@ -461,4 +461,110 @@ fn a_change_is_told_once_with_whose_it_is() {
         "{markdown}"
     );
     assert!(found.of_agents(|agent| agent == "c").changes.is_empty());
+    // What changed stands before what came of it.
+    let order = |text: &str, parts: [&str; 2]| parts.map(|part| text.find(part).unwrap());
+    let [change, table] = order(&text, ["the system prompt", "agent  passed"]);
+    assert!(change < table, "{text}");
+    let [change, table] = order(&markdown, ["the system prompt", "| agent |"]);
+    assert!(change < table, "{markdown}");
+}
+
+/// Of many changes the first are shown, those of agents that fail before the others.
+#[test]
+fn many_changes_are_folded_and_those_of_red_agents_stand_first() {
+    let runs = |passed: usize| {
+        (0..8)
+            .map(|run| RunSample::with_outcome(run < passed))
+            .collect()
+    };
+    let samples: Vec<AgentSamples> = (0..9)
+        .map(|number| {
+            let sides = Sides::Both {
+                baseline: runs(8),
+                candidate: runs(if number == 7 { 0 } else { 8 }),
+            };
+            let change = AgentChange::new(
+                "the system prompt changed",
+                vec![format!("+{number} `@team` </details>")],
+            );
+            AgentSamples::new(format!("agent_{number}"), sides).with_changes(vec![change])
+        })
+        .collect();
+    let found = compare(&samples, &options());
+    let text = found.text(ShownAgents::WithFinding);
+    let told: Vec<&str> = text
+        .lines()
+        .filter(|line| line.starts_with("the system"))
+        .collect();
+    let expected =
+        [7, 0, 1, 2].map(|number| format!("the system prompt changed: `agent_{number}`"));
+    assert_eq!(told, expected);
+    assert!(
+        text.contains("\nand 5 more changes of agents (`--all` shows them)\n"),
+        "{text}"
+    );
+    let all = found.text(ShownAgents::All);
+    assert_eq!(all.matches("the system prompt changed").count(), 9, "{all}");
+    let markdown = found.markdown();
+    let (shown, folded) = markdown
+        .split_once("<summary>5 more changes of agents</summary>")
+        .unwrap();
+    assert_eq!(
+        shown.matches("the system prompt changed").count(),
+        4,
+        "{markdown}"
+    );
+    assert_eq!(
+        folded.matches("the system prompt changed").count(),
+        5,
+        "{markdown}"
+    );
+}
+
+/// From 6 of 6 to 4 of 6 is nothing that an agent alone would be told of.
+#[test]
+fn a_drop_that_would_be_no_finding_alone_is_none_among_others() {
+    for (now, told) in [(3, true), (4, false)] {
+        let samples = outcomes_only(&[vec![(6, now, 6)], vec![(6, 6, 6); 3]].concat());
+        let found = compare(&samples, &options());
+        assert_eq!(found.agents[0].cannot_be_told_yet(), told);
+        assert_eq!(found.exit_status(), if told { 3 } else { 0 });
+        let p = found.agents[0].outcomes.unwrap().p_worse;
+        assert_eq!(format!("{p:.3}"), if told { "0.034" } else { "0.099" });
+    }
+}
+
+/// The first line says what to do.
+#[test]
+fn the_first_line_names_the_command_that_records_what_would_decide() {
+    let ten = |now: usize| {
+        outcomes_only(&[[(6, 6, 6); 10].as_slice(), &[(6, 3, 6)].repeat(now)].concat())
+    };
+    let told = |samples: &[AgentSamples], suites: usize| {
+        let commands = samples.iter().enumerate().map(|(number, agent)| {
+            let suite = format!("record suite_{}::", number % suites);
+            (
+                agent.agent.clone(),
+                RecordCommands::new(format!("{suite}{}", agent.agent), suite),
+            )
+        });
+        compare(samples, &options())
+            .with_record_commands(commands.collect())
+            .headline()
+    };
+    let one = told(&ten(1), 1);
+    assert!(
+        one.ends_with(" more runs would decide (`record suite_0::agent_010`)."),
+        "{one}"
+    );
+    let of_one_suite = told(&ten(3), 1);
+    assert!(
+        of_one_suite.contains(" more runs each would decide (`record suite_0::`), "),
+        "{of_one_suite}"
+    );
+    let of_two = told(&ten(3), 2);
+    assert!(
+        of_two.contains(" would decide (`record suite_0::`, `record suite_1::`), "),
+        "{of_two}"
+    );
 }

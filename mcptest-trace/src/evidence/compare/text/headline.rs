@@ -1,10 +1,13 @@
 //! What a comparison comes to in one sentence, in words that ask for no knowledge of tests.
 
+use std::collections::BTreeSet;
+
 use super::names::AgentNames;
 use crate::evidence::compare::decision::decide;
 use crate::evidence::compare::rank::more_runs;
 use crate::evidence::compare::{
     AgentComparison, Comparison, CostKind, Decision, Metric, MetricFinding, OutcomesCompared,
+    RecordCommands,
 };
 use crate::text::counted;
 
@@ -214,7 +217,34 @@ impl Comparison {
         undecided.retain(|agent| agent.fell);
         let more = more_runs(&undecided)?;
         let whose = named(names, &fell, passes);
-        Some((fell.len(), format!("({whose}): {more} would decide")))
+        let commands = self.commands(&fell);
+        Some((
+            fell.len(),
+            format!("({whose}): {more} would decide{commands}"),
+        ))
+    }
+
+    /// What records more runs of some agents, in brackets; nothing where that is not known.
+    fn commands(&self, agents: &[&AgentComparison]) -> String {
+        let known = agents.iter();
+        let known = known.filter_map(|agent| self.record_commands.get(&agent.agent));
+        let known: Vec<&RecordCommands> = known.collect();
+        let suites: BTreeSet<&String> = known.iter().map(|commands| &commands.suite).collect();
+        let mut commands: Vec<String> = match &known[..] {
+            [one] => vec![format!("`{}`", one.agent)],
+            _ => suites
+                .iter()
+                .take(NAMED)
+                .map(|suite| format!("`{suite}`"))
+                .collect(),
+        };
+        if suites.len() > NAMED {
+            commands.push(format!("{} more", suites.len() - NAMED));
+        }
+        if commands.is_empty() {
+            return String::new();
+        }
+        format!(" ({})", commands.join(", "))
     }
 
     /// That the runs of others are too few to show even a fall to no pass, and how many more would do.
