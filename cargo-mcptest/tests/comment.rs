@@ -207,6 +207,32 @@ fn what_changed_stands_before_what_came_of_it_and_stays_between_its_fences() {
     );
 }
 
+/// A prompt stands in what fails too.
+#[test]
+fn what_fails_shows_no_key() {
+    let folder = package(&format!("agents:\n{}", asks("a", "m", "go", 6)));
+    let key = "sk-abcdefghijklmnopqrstuvwxyz0123456789ABCDEF";
+    for side in ["before", "suites"] {
+        record(
+            &folder,
+            &format!("{side}/cassettes/a__m"),
+            6,
+            1000,
+            |_, run| {
+                run["system_prompt"] = format!("You are a clerk with {key}.").into();
+            },
+        );
+    }
+    for arguments in [&MARKDOWN[..], &MARKDOWN[..3]] {
+        let said = mcptest(folder.path(), arguments).exits(1);
+        assert!(
+            said.stdout.contains("-You are a clerk with [redacted"),
+            "{said}"
+        );
+        assert!(!said.stdout.contains("abcdefgh"), "{said}");
+    }
+}
+
 /// What a deleted suite asked for is no agent of the suites that are left; what a suite dropped itself is.
 #[test]
 fn agents_that_are_gone_are_counted_where_they_were_asked_for() {

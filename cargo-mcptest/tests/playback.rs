@@ -631,8 +631,17 @@ fn recordings_that_no_longer_play_are_in_the_first_line_of_the_comment() {
         run(&mut mcptest(&folder, change, &report)).stdout
     };
     let changed = comment("another system prompt");
-    let told = "2 of 2 recordings no longer play: record them with `cargo mcptest record --all refunds::refund_agent`.**";
+    let told = "2 of 2 recordings no longer play: record them with `cargo mcptest record --changed refunds::refund_agent`.**";
     assert!(changed.lines().nth(1).unwrap().contains(told), "{changed}");
     let same = comment("");
     assert!(!same.contains("no longer play"), "{same}");
+    // Recordings that are not of this suite are not played, and are to be recorded all the same.
+    let text = std::fs::read_to_string(folder.at("suites/refunds.yml")).unwrap();
+    folder.write(
+        "suites/refunds.yml",
+        text.replace("prompt: ", "prompt: Hello. "),
+    );
+    let stale = comment("");
+    let told = " **1 agent has no recordings that can be played: record it with `cargo mcptest record --changed refunds::refund_agent`.**";
+    assert!(stale.lines().nth(1).unwrap().contains(told), "{stale}");
 }

@@ -267,7 +267,7 @@ fn restore() -> String {
 const NOTES: usize = 3;
 
 /// Takes the keys of this environment and what looks like one out of a text.
-fn redactor() -> Result<Redactor, Failure> {
+pub(crate) fn redactor() -> Result<Redactor, Failure> {
     let secrets = usual_secrets().chain(secrets_by_name(variables()));
     let redactor = Redactor::new(secrets, Vec::new());
     let redactor = redactor.map_err(|error| Failure::new(error.to_string()))?;

@@ -11,10 +11,11 @@ use mcptest::command::call;
 use mcptest::result::{CaseResult, CaseStatus};
 use mcptest::suite::gates::GateKind;
 use mcptest_suite::shown_path;
+use mcptest_trace::record::redact::Redactor;
 use mcptest_trace::text::{MarkdownBlock, counted, joined};
 
 use super::markdown::{HEAD, folded, rows};
-use crate::compare::{Compared, GITHUB, cut};
+use crate::compare::{Compared, GITHUB, cut, redactor};
 use crate::failure::Failure;
 use crate::files;
 use crate::judging::PackageVerdicts;
@@ -29,7 +30,11 @@ pub(super) struct Comment {
 }
 
 /// The comment of each suite, in the order of their names.
-pub(super) fn comments(verdicts: &PackageVerdicts, compared: &Compared) -> Vec<Comment> {
+pub(super) fn comments(
+    verdicts: &PackageVerdicts,
+    compared: &Compared,
+) -> Result<Vec<Comment>, Failure> {
+    let redactor = redactor()?;
     let package = &verdicts.opened.package;
     let folder = package.work_tree.as_ref().unwrap_or(&package.folder);
     let below = crate::git::prefix(folder).unwrap_or_default();
@@ -50,7 +55,7 @@ pub(super) fn comments(verdicts: &PackageVerdicts, compared: &Compared) -> Vec<C
         let cases: Vec<&CaseResult> = cases.filter(|case| case.suite.file == *file).collect();
         let mut blocks = compared.markdown_of_suite(file, &files);
         blocks.splice(0..1, headline(&shown, &blocks, &cases));
-        blocks.extend(of_cases(&cases));
+        blocks.extend(of_cases(&cases, &redactor));
         if place == 0 {
             let notes = verdicts.notes.iter();
             blocks.extend(notes.map(|note| MarkdownBlock::whole(format!("\n{}\n", escaped(note)))));
@@ -60,7 +65,7 @@ pub(super) fn comments(verdicts: &PackageVerdicts, compared: &Compared) -> Vec<C
             text: joined(&blocks, GITHUB, &cut()),
         }
     };
-    suites.iter().enumerate().map(comment).collect()
+    Ok(suites.iter().enumerate().map(comment).collect())
 }
 
 /// The marker, the verdict, and whose it is.
@@ -103,34 +108,52 @@ fn is_played(case: &CaseResult) -> bool {
     case.gate.as_deref() == Some(GateKind::Playback.name())
 }
 
-/// How many recordings the agents' own code does otherwise now, and how they are recorded anew; nothing where all play.
+/// How many recordings the agents' own code does otherwise now, which agents have none that can be played, and how they
+/// are recorded anew; nothing where all play.
 fn no_longer_plays(cases: &[&CaseResult]) -> Option<String> {
-    let playing = cases.iter().filter(|case| is_played(case));
-    let (mut broken, mut all, mut agents) = (0, 0, BTreeSet::new());
-    for case in playing {
+    let (mut broken, mut all) = (0, 0);
+    let (mut changed, mut unplayed) = (BTreeSet::new(), BTreeSet::new());
+    for case in cases.iter().filter(|case| is_played(case)) {
         let verdicts = case.run_verdicts.iter();
         let fail = verdicts.filter(|verdict| verdict.passed() == Some(false));
         let fail = fail.count();
         all += case.run_verdicts.len();
         broken += fail;
-        agents.extend(
-            case.agent
-                .iter()
-                .filter(|_| fail > 0)
-                .map(|agent| &agent.case),
-        );
+        let agent = case.agent.iter().map(|agent| agent.case.as_str());
+        if fail > 0 {
+            changed.extend(agent);
+        } else if case.status == CaseStatus::Failed && case.run_verdicts.is_empty() {
+            unplayed.extend(agent);
+        }
     }
-    let first = agents.first()?;
-    let filter = match agents.len() {
-        1 => first.as_str(),
-        _ => first.split("::").next().unwrap_or_default(),
+    let command = |agents: &BTreeSet<&str>| {
+        let first = agents.first()?;
+        let filter = match agents.len() {
+            1 => (*first).to_owned(),
+            _ => format!("{}::", first.split("::").next().unwrap_or_default()),
+        };
+        Some(call(&format!("record --changed {filter}")).replace('`', "ʼ"))
     };
-    Some(format!(
-        " **{broken} of {} no longer play{}: record them with `{}`.**",
-        counted(all, "recording"),
-        if broken == 1 { "s" } else { "" },
-        call(&format!("record --all {filter}")).replace('`', "ʼ")
-    ))
+    let changed = command(&changed).map(|command| {
+        format!(
+            " **{broken} of {} no longer play{}: record them with `{command}`.**",
+            counted(all, "recording"),
+            if broken == 1 { "s" } else { "" },
+        )
+    });
+    let cannot_be = command(&unplayed).map(|command| {
+        let (count, them) = (
+            unplayed.len(),
+            if unplayed.len() == 1 { "it" } else { "them" },
+        );
+        let have = if count == 1 { "has" } else { "have" };
+        format!(
+            " **{} {have} no recordings that can be played: record {them} with `{command}`.**",
+            counted(count, "agent")
+        )
+    });
+    let both: String = [changed, cannot_be].into_iter().flatten().collect();
+    (!both.is_empty()).then_some(both)
 }
 
 /// What the comment of a suite begins with.
@@ -141,7 +164,7 @@ fn marker(suite: &str) -> String {
 }
 
 /// What fails; then every agent, those of which no case fails folded.
-fn of_cases(cases: &[&CaseResult]) -> Vec<MarkdownBlock> {
+fn of_cases(cases: &[&CaseResult], redactor: &Redactor) -> Vec<MarkdownBlock> {
     let (red, green): (Vec<_>, Vec<_>) = rows(cases.iter().copied())
         .into_iter()
         .partition(|(fails, _)| *fails);
@@ -159,7 +182,7 @@ fn of_cases(cases: &[&CaseResult]) -> Vec<MarkdownBlock> {
         .filter(|case| case.status == CaseStatus::Failed);
     blocks.extend(
         failed
-            .filter_map(|case| folded(case))
+            .filter_map(|case| folded(case, redactor))
             .map(MarkdownBlock::whole),
     );
     if !green.is_empty() {

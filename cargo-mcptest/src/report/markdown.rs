@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use mcptest::result::{CaseResult, CaseStatus, RunVerdict};
 use mcptest::suite::gates::GateKind;
 use mcptest_suite::escape;
+use mcptest_trace::record::redact::Redactor;
 
+use crate::compare::redactor;
+use crate::failure::Failure;
 use crate::judging::PackageVerdicts;
 use crate::output::passed_of;
 use crate::table::escaped;
@@ -19,7 +22,8 @@ const LONGEST: usize = 6_000;
 /// How many agents have a row.
 const AGENTS: usize = 500;
 
-pub(super) fn report(verdicts: &PackageVerdicts) -> String {
+pub(super) fn report(verdicts: &PackageVerdicts) -> Result<String, Failure> {
+    let redactor = redactor()?;
     let package = escaped(&verdicts.opened.package.name);
     // A folder of suites without a crate has no name.
     let of = if package.is_empty() {
@@ -31,6 +35,7 @@ pub(super) fn report(verdicts: &PackageVerdicts) -> String {
     text.push_str(&failures(
         &verdicts.cases,
         &verdicts.opened.package.test_command(),
+        &redactor,
     ));
     text.push_str(&agents(&verdicts.cases));
     text.push_str(&listed(
@@ -45,27 +50,29 @@ pub(super) fn report(verdicts: &PackageVerdicts) -> String {
         "Notes",
         verdicts.notes.iter().map(|note| escaped(note)),
     ));
-    text
+    Ok(text)
 }
 
-/// A failure, folded.
-pub(super) fn folded(case: &CaseResult) -> Option<String> {
+/// A failure, folded; without secrets, as comments and summaries are public.
+pub(super) fn folded(case: &CaseResult, redactor: &Redactor) -> Option<String> {
     let failure = case.failure.as_ref()?;
+    let [summary, text] = [&failure.summary, &failure.text].map(|text| redactor.redact_text(text));
     Some(format!(
         "\n<details><summary>❌ {}: {}</summary>\n\n{}\n</details>\n",
         escaped(&case.case),
-        escaped(&failure.summary),
-        fenced(&failure.text)
+        escaped(&summary),
+        fenced(&text)
     ))
 }
 
-fn failures(cases: &[CaseResult], test: &str) -> String {
+fn failures(cases: &[CaseResult], test: &str, redactor: &Redactor) -> String {
     let failed = || {
         cases
             .iter()
             .filter(|case| case.status == CaseStatus::Failed)
     };
-    let mut text: String = failed().take(FAILURES).filter_map(folded).collect();
+    let shown = failed().take(FAILURES);
+    let mut text: String = shown.filter_map(|case| folded(case, redactor)).collect();
     let more = failed().count().saturating_sub(FAILURES);
     if more > 0 {
         text.push_str(&format!(

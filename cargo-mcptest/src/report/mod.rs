@@ -126,13 +126,13 @@ impl Report {
             }
             ReportFormat::Markdown => match &evidence.compared {
                 Some(compared) => {
-                    let comments = comment::comments(&verdicts, compared);
+                    let comments = comment::comments(&verdicts, compared)?;
                     if let Some(folder) = &self.comments {
                         comment::write(&comments, folder)?;
                     }
                     comment::text(&comments)
                 }
-                None => markdown::report(&verdicts),
+                None => markdown::report(&verdicts)?,
             },
             ReportFormat::Json => json(&verdicts),
             ReportFormat::Junit => junit::report(&verdicts),

@@ -225,7 +225,7 @@ fn recordings_that_no_longer_play_are_red_and_in_the_first_line() {
     let comment = &job.comments()["101"];
     let first = comment.lines().nth(1).unwrap();
     assert!(
-        first.contains("**1 of 1 recording no longer plays: record them with `cargo mcptest record --all second::code`.**"),
+        first.contains("**1 of 1 recording no longer plays: record them with `cargo mcptest record --changed second::code`.**"),
         "{comment}"
     );
     // It is red also where the comparison cannot tell.
