@@ -2,7 +2,10 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
+mod expression;
+mod flow;
 mod job;
+mod machine;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -10,9 +13,11 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use job::{Job, QUERY, action};
+use e2e_support::folder::Folder;
+use job::{Job, git};
+use machine::{Machine, QUERY, action};
 use serde_json::{Value, json};
-use support::four_agents::{run, write_runs};
+use support::four_agents::{four_agents, run, write_runs};
 
 const WORSE: &str = "1 of 4 agents got worse (`a_refund`: 6 of 6 → 1 of 6)";
 
@@ -40,7 +45,15 @@ fn it_is_what_composite_actions_are() {
     assert!(ids.contains(&&json!("compare")));
     for step in action["runs"]["steps"].as_array().unwrap() {
         assert_eq!(step["shell"], "bash", "{step}");
-        let keys = ["name", "id", "shell", "working-directory", "env", "run"];
+        let keys = [
+            "name",
+            "id",
+            "if",
+            "shell",
+            "working-directory",
+            "env",
+            "run",
+        ];
         let own = step.as_object().unwrap().keys();
         assert!(
             own.clone().all(|key| keys.contains(&key.as_str())),
@@ -197,7 +210,7 @@ fn that_no_comment_could_be_written_is_told_and_fails_nothing() {
 /// The comparison alone would hold: nothing was recorded anew.
 #[test]
 fn recordings_that_no_longer_play_are_red_and_in_the_first_line() {
-    let job = Job::new();
+    let mut job = Job::new();
     write_runs(&job.folder, "suites/", 0);
     let gates = |more: &str| {
         let gates = "calls: { max: 9 }, command: [sh, suites/agent.sh]";
@@ -238,6 +251,11 @@ fn recordings_that_no_longer_play_are_red_and_in_the_first_line() {
     let suite = fs::read_to_string(&path).unwrap();
     fs::write(&path, suite.replace("max: 9", "max: 0")).unwrap();
     let said = job.run();
+    assert_eq!(said.code, Some(1), "{said}");
+    assert!(said.text.contains("::error::the tests are red"), "{said}");
+    assert!(job.comments()["101"].contains("fail"), "{said}");
+    job.input("test", "false");
+    let said = job.run();
     assert_eq!(said.code, Some(0), "{said}");
     assert!(job.comments()["101"].contains("fail"), "{said}");
 }
@@ -250,14 +268,11 @@ fn without_a_pull_request_there_is_a_summary_alone() {
     assert!(job.comments().is_empty() && job.summary().contains(WORSE));
 
     job.set("github.event.pull_request.number", "7");
-    job.set("inputs.comment", "false");
+    job.input("comment", "false");
     assert_eq!(job.run().code, Some(1));
     assert!(job.comments().is_empty());
 
-    job.set(
-        "inputs.baseline || github.event.pull_request.base.sha || github.event.before",
-        "",
-    );
+    job.base("");
     let said = job.run();
     assert_eq!(said.code, Some(2), "{said}");
     assert!(
@@ -270,7 +285,7 @@ fn without_a_pull_request_there_is_a_summary_alone() {
 #[test]
 fn options_reach_the_comparison_and_the_comment() {
     let mut job = Job::new();
-    job.set("inputs.arguments", "--margin 90 --fail-on outcomes");
+    job.input("arguments", "--margin 90 --fail-on outcomes");
     assert_eq!(job.run().code, Some(0));
     let written = job.comments();
     assert!(
@@ -279,7 +294,7 @@ fn options_reach_the_comparison_and_the_comment() {
         "{written:?}"
     );
     // Lines of a block of YAML are options too: the last one is the stricter one.
-    job.set("inputs.arguments", "--margin 90\n--fail-on behaviour\n");
+    job.input("arguments", "--margin 90\n--fail-on behaviour\n");
     assert_eq!(job.run().code, Some(1));
     // So are those that only the comparison knows.
     let only = [
@@ -290,7 +305,7 @@ fn options_reach_the_comparison_and_the_comment() {
         "suites --margin 90 --fail-on outcomes",
     ];
     for (place, arguments) in only.into_iter().enumerate() {
-        job.set("inputs.arguments", arguments);
+        job.input("arguments", arguments);
         let said = job.run();
         assert!(matches!(said.code, Some(0 | 1)), "{arguments}: {said}");
         assert!(!said.text.contains("error:"), "{arguments}: {said}");
@@ -300,39 +315,33 @@ fn options_reach_the_comparison_and_the_comment() {
     }
     assert!(job.folder.at("saved").is_dir());
     // Nothing of them is run.
-    job.set("inputs.arguments", "$(touch bad) `touch bad` ; touch bad");
+    job.input("arguments", "$(touch bad) `touch bad` ; touch bad");
     assert_eq!(job.run().code, Some(2));
     assert!(!job.folder.at("bad").exists());
 }
 
-/// What the page on CI shows uses what there is.
+/// The page on CI says all that the action takes.
 #[test]
-fn the_workflow_of_the_docs_is_one_of_this_action() {
+fn the_page_names_every_input() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/ci.md");
     let page = fs::read_to_string(page).unwrap();
-    let (_, block) = page
-        .split_once("<!-- workflow: agents.yml -->\n```yml\n")
-        .unwrap();
-    let (block, below) = block.split_once("```\n").unwrap();
-    let workflow: Value = serde_saphyr::from_str(block).unwrap();
-    let steps = workflow["jobs"]["agents"]["steps"].as_array().unwrap();
-    let ours = steps.iter().find(|step| {
-        let uses = step["uses"].as_str().unwrap_or_default();
-        uses.starts_with("OWNER/mcptest-harness@")
-    });
+    let (_, table) = page.split_once("| input | what it says |\n").unwrap();
+    let rows = table.lines().take_while(|line| line.starts_with('|'));
+    let named: Vec<&str> = rows
+        .filter_map(|row| row.strip_prefix("| `")?.split(':').next())
+        .collect();
     let action = action();
-    let inputs = action["inputs"].as_object().unwrap();
-    for name in ours.unwrap()["with"].as_object().unwrap().keys() {
-        assert!(inputs.contains_key(name), "{name}");
-    }
-    let (below, _) = below.split_once("\n## ").unwrap();
-    for name in inputs.keys().filter(|name| *name != "token") {
-        assert!(below.contains(&format!("`{name}:")), "{name}");
-    }
-    let mut job = Job::new();
-    let with = ours.unwrap()["with"]["arguments"].as_str().unwrap();
-    job.set("inputs.arguments", with);
-    assert_eq!(job.run().code, Some(1));
+    let mut inputs: Vec<&str> = action["inputs"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .filter(|name| *name != "token")
+        .collect();
+    inputs.sort_unstable();
+    let mut sorted = named.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, inputs);
 }
 
 #[test]
@@ -345,28 +354,92 @@ fn a_clone_of_one_commit_fetches_its_base() {
 
 #[test]
 fn the_command_comes_from_the_release_else_from_the_action_itself() {
-    let mut job = Job::new();
-    job.hide_the_command();
-    let log = job.folder.at("cargo.txt");
-    let said = job.install();
-    assert_eq!(said.code, Some(0), "{said}");
-    let asked = fs::read_to_string(&log).unwrap();
-    assert_eq!(asked, "install --locked --path /action/cargo-mcptest\n");
+    let install = |machine: &Machine| {
+        let said = machine.action(&json!({}), 1);
+        assert_eq!(said.code, Some(0), "{said}");
+        // Steps after it find it, by both names.
+        let path = fs::read_to_string(machine.folder.at("temp/path.txt")).unwrap();
+        for name in ["cargo-mcptest", "mcptest-harness"] {
+            let program = format!("{}/{name}", path.lines().next().unwrap());
+            let version = Command::new(program).arg("--version").output().unwrap();
+            assert!(version.status.success());
+        }
+    };
+    let machine = Machine::new(four_agents());
+    install(&machine);
+    let asked = machine.asked_of_cargo();
+    assert!(
+        asked.starts_with("install --locked --path /action/cargo-mcptest --root "),
+        "{asked}"
+    );
 
-    fs::remove_file(&log).unwrap();
-    job.release();
-    let said = job.install();
-    assert_eq!(said.code, Some(0), "{said}");
-    assert!(!log.exists(), "nothing was built");
-    let path = fs::read_to_string(job.folder.at("temp/path.txt")).unwrap();
-    let program = format!("{}/cargo-mcptest", path.trim());
-    let version = Command::new(program).arg("--version").output().unwrap();
-    assert!(version.status.success());
-    let asked = fs::read_to_string(job.folder.at("store/release.txt")).unwrap();
+    let mut machine = Machine::new(four_agents());
+    machine.release();
+    install(&machine);
+    assert_eq!(machine.asked_of_cargo(), "", "nothing was built");
+    let asked = machine.noted("release.txt");
     assert!(
         asked.starts_with(
             "release download v9 --repo us/mcptest --pattern cargo-mcptest-Linux-X64.tar.gz"
         ),
         "{asked}"
     );
+
+    // Neither of them.
+    let machine = Machine::new(four_agents());
+    fs::remove_file(machine.folder.at("programs/cargo")).unwrap();
+    if Command::new("/usr/bin/cargo")
+        .arg("--version")
+        .output()
+        .is_err()
+    {
+        let said = machine.action(&json!({}), 1);
+        assert_eq!(said.code, Some(2), "{said}");
+        assert!(said.text.contains("install it in a step above"), "{said}");
+    }
+}
+
+/// What this repository's own pull requests are told.
+#[test]
+fn the_workflow_of_this_repository_compares_its_recordings() {
+    let mut machine = Machine::new(Folder::new());
+    machine.workspace = machine.folder.at("workspace");
+    let origin = machine.folder.at("origin");
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let address = format!("file://{}", workspace.canonicalize().unwrap().display());
+    git(
+        machine.folder.path(),
+        &["clone", "-q", "--depth=1", &address, "origin"],
+    );
+    git(
+        &origin,
+        &["config", "uploadpack.allowAnySHA1InWant", "true"],
+    );
+    let base = git(&origin, &["rev-parse", "HEAD"]);
+    let cassette = "examples/cassettes/README";
+    machine.folder.write(&format!("origin/{cassette}"), "");
+    git(&origin, &["add", "-A"]);
+    git(&origin, &["commit", "-qm", "now"]);
+    git(&origin, &["update-ref", "refs/pull/7/merge", "HEAD"]);
+    machine.set("github.ref", "refs/pull/7/merge");
+    machine.set("github.event.pull_request.base.sha", base);
+    let file = workspace.join(".github/workflows/recordings.yml");
+    let workflow: Value = serde_saphyr::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    let said = machine.job(&workflow, "recordings").unwrap();
+    assert_eq!(said.code, Some(0), "{said}");
+    let comments = machine.stored("");
+    assert_eq!(comments.len(), 2, "{said}");
+    for comment in comments.values() {
+        assert!(comment.contains("\n**Nothing changed"), "{comment}");
+    }
+}
+
+/// The program of the machine is not looked for anywhere else.
+#[test]
+fn what_a_project_brings_is_taken() {
+    let job = Job::new();
+    let said = job.install();
+    assert_eq!(said.code, Some(0), "{said}");
+    assert_eq!(job.asked_of_cargo(), "");
+    assert_eq!(job.noted("release.txt"), "");
 }

@@ -100,6 +100,11 @@ const USED: &[(&str, &str, &str)] = &[
     ("docs/ci.md", "commands: demo", "newcomer"),
     (
         "docs/ci.md",
+        "workflow: the set-up for TypeScript",
+        "cargo-mcptest/tests/action",
+    ),
+    (
+        "docs/ci.md",
         "workflow: agents.yml",
         "cargo-mcptest/tests/action",
     ),
@@ -109,6 +114,16 @@ const USED: &[(&str, &str, &str)] = &[
         "cargo-mcptest/tests/shards",
     ),
     ("docs/ci.md", "nextest: shards", "needs/nextest"),
+    (
+        "docs/ci.md",
+        "workflow: record.yml",
+        "cargo-mcptest/tests/action",
+    ),
+    (
+        "docs/ci.md",
+        "workflow: drift.yml",
+        "cargo-mcptest/tests/action",
+    ),
     (
         "docs/contract.md",
         "shown: what breaks",
