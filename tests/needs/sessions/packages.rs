@@ -37,7 +37,7 @@ pub(super) fn javascript() -> PathBuf {
 }
 
 /// The same for what a `package.json` names, in a folder of a name.
-pub(super) fn modules(name: &str, package: &str) -> PathBuf {
+pub(in super::super) fn modules(name: &str, package: &str) -> PathBuf {
     let folder = kept().join("npm").join(name);
     once(&folder, package, |_| {
         fs::write(folder.join("package.json"), package).unwrap();
