@@ -39,6 +39,9 @@ pub mod contract {}
 #[doc = include_str!("../guide/ci.md")]
 pub mod ci {}
 
+#[doc = include_str!("../guide/change-to-merge.md")]
+pub mod change_to_merge {}
+
 #[doc = include_str!("../guide/checks.md")]
 pub mod checks {}
 

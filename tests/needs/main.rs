@@ -130,6 +130,7 @@ const TESTS: &[Test] = tests! {
     sessions::a_broken_stream_is_no_finished_run_in_javascript [Npm];
     sessions::the_page_on_python [Pip];
     sessions::the_page_on_typescript [Npm];
+    sessions::the_page_from_a_change_to_a_merge [Pip];
     sessions::a_coding_agent_from_the_registry [Npm];
     own_tools::the_librarys_own_tests [Pip];
     own_tools::the_library_is_linted_and_typed [Pip];

@@ -94,6 +94,26 @@ const USED: &[(&str, &str, &str)] = &[
         "needs/sessions/pages",
     ),
     ("docs/cassettes.md", "cassette: the smallest", "blocks"),
+    (
+        "docs/change-to-merge.md",
+        "shown: playback",
+        "needs/sessions/pages",
+    ),
+    (
+        "docs/change-to-merge.md",
+        "shown: cost",
+        "needs/sessions/pages",
+    ),
+    (
+        "docs/change-to-merge.md",
+        "shown: record",
+        "needs/sessions/pages",
+    ),
+    (
+        "docs/change-to-merge.md",
+        "shown: compare",
+        "needs/sessions/pages",
+    ),
     ("docs/checks.md", "file: tests/checks.rs", "newcomer"),
     ("docs/checks.md", "file: suites/polite.yml", "newcomer"),
     ("docs/checks.md", "file: tests/polite.rs", "newcomer"),

@@ -10,6 +10,7 @@ mod broken;
 mod client;
 mod compare;
 mod desk;
+mod merging;
 mod packages;
 mod pages;
 pub(super) mod playing;
@@ -22,6 +23,7 @@ pub(super) use alone::{
 pub(super) use broken::{
     a_broken_stream_is_no_finished_run_in_javascript, a_broken_stream_is_no_finished_run_in_python,
 };
+pub(super) use merging::the_page_from_a_change_to_a_merge;
 pub(super) use pages::{the_page_on_python, the_page_on_typescript};
 pub(super) use product::a_coding_agent_from_the_registry;
 pub(super) use typescript::{

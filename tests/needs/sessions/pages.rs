@@ -13,7 +13,7 @@ use crate::support::folder::Folder;
 use crate::support::process;
 use crate::support::shown::as_shown;
 
-const PYTHON: &str = include_str!("../../../docs/agent-in-python.md");
+pub(super) const PYTHON: &str = include_str!("../../../docs/agent-in-python.md");
 const TYPESCRIPT: &str = include_str!("../../../docs/agent-in-typescript.md");
 
 /// More than this nobody reads before the first red case.
@@ -24,7 +24,7 @@ const PLAYING: &str = "\n## Play the recordings to your code\n";
 
 /// The block below a mark.
 #[track_caller]
-fn block<'p>(page: &'p str, mark: &str) -> &'p str {
+pub(super) fn block<'p>(page: &'p str, mark: &str) -> &'p str {
     let above = format!("<!-- {mark} -->\n```");
     let (_, below) = page.split_once(&above).expect("the page has the mark");
     let (_, text) = below.split_once('\n').unwrap();
@@ -40,7 +40,7 @@ fn lines(page: &str) -> usize {
 }
 
 /// What the model says in a run: a call, then the closing.
-fn provider() -> Provider {
+pub(super) fn provider() -> Provider {
     let call = json!({ "calls": [{ "name": "refund", "args": { "order": 7 } }], "usage": { "prompt": 100, "completion": 20 } });
     let closing =
         json!({ "text": "Order 7 is paid back.", "usage": { "prompt": 126, "completion": 10 } });
@@ -52,7 +52,13 @@ fn provider() -> Provider {
 
 /// Runs what a block shows, and compares what is printed.
 #[track_caller]
-fn prints(folder: &Folder, path: &str, provider: Option<&Provider>, shown: &str, code: i32) {
+pub(super) fn prints(
+    folder: &Folder,
+    path: &str,
+    provider: Option<&Provider>,
+    shown: &str,
+    code: i32,
+) {
     let (line, expected) = shown.split_once('\n').unwrap();
     let line = line.strip_prefix("$ cargo mcptest ").unwrap();
     let arguments: Vec<&str> = line.split(' ').collect();
@@ -65,12 +71,20 @@ fn prints(folder: &Folder, path: &str, provider: Option<&Provider>, shown: &str,
 
 /// What the page says to replace in a file, where it stands once.
 #[track_caller]
-fn replaced(page: &str, file: &str, old: &str, new: &str) -> String {
+pub(super) fn replaced(page: &str, file: &str, old: &str, new: &str) -> String {
     let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
     let told = |said: String| words.contains(&said);
     assert!(told(format!("eplace `{old}` by `{new}` in")), "{old}");
     assert_eq!(file.matches(old).count(), 1, "{old}");
     file.replace(old, new)
+}
+
+/// The path with a folder of programs before it.
+pub(super) fn with_programs(programs: &Path) -> String {
+    let path = std::env::var_os("PATH").unwrap();
+    let places = [programs.to_owned()];
+    let path = std::env::join_paths(places.into_iter().chain(std::env::split_paths(&path)));
+    path.unwrap().into_string().unwrap()
 }
 
 /// Does what a page says, in a folder where its packages are installed. `program` is what a person types to run the agent.
@@ -88,10 +102,7 @@ fn is_followed(
     folder.write(agent, code);
     let suite = block(page, "file: suites/paying.yml");
     folder.write("suites/paying.yml", suite);
-    let path = std::env::var_os("PATH").unwrap();
-    let places = [programs.to_owned()];
-    let path = std::env::join_paths(places.into_iter().chain(std::env::split_paths(&path)));
-    let path = path.unwrap().into_string().unwrap();
+    let path = with_programs(programs);
     let provider = provider();
     let shown = block(page, "shown: record");
     prints(folder, &path, Some(&provider), shown, 0);

@@ -1,0 +1,70 @@
+//! The page *From a change to a merge*: a prompt is changed, its recordings no longer play, it is recorded and compared.
+
+use scripted_provider::Provider;
+
+use super::pages::{PYTHON, block, prints, provider, replaced, with_programs};
+use super::{desk, packages};
+use crate::own_tools::install_the_library;
+use crate::support::folder::Folder;
+use crate::support::process;
+
+const PAGE: &str = include_str!("../../../docs/change-to-merge.md");
+
+const SUITE: &str = "suites/paying.yml";
+
+pub(crate) fn the_page_from_a_change_to_a_merge() {
+    let python = packages::python();
+    install_the_library(&python);
+    let path = with_programs(python.parent().unwrap());
+    let folder = Folder::new();
+    let model = provider();
+    let runs = |shown: &str, model: Option<&Provider>, code| {
+        prints(&folder, &path, model, shown, code);
+    };
+    let git = |words: &str| {
+        let mut git = process::command("git", folder.path());
+        git.args(["-c", "user.name=a", "-c", "user.email=a@b"])
+            .args(words.split(' '));
+        process::run(&mut git).exits(0);
+    };
+    // What the page goes on with, then what it says to do first.
+    let code = block(PYTHON, "file: agent.py");
+    folder.write("agent.py", code);
+    let suite = format!(
+        "{}    playback: {{}}\n",
+        block(PYTHON, &format!("file: {SUITE}"))
+    );
+    folder.write(SUITE, &suite);
+    runs("$ cargo mcptest record\n…\n", Some(&model), 0);
+    assert!(PAGE.contains("with `playback: {}` in the suite. Write `runs: 4` in the suite"));
+    assert_eq!(suite.matches("runs: 2").count(), 1);
+    folder.write(SUITE, suite.replace("runs: 2", "runs: 4"));
+    runs("$ cargo mcptest record\n…\n", Some(&model), 0);
+    git("init -q -b main");
+    git("add -A");
+    git("commit -qm before");
+    git("switch -qc change");
+
+    let old = "gpt-5\")";
+    let new = "gpt-5\", system_prompt=\"Answer in one sentence.\")";
+    folder.write("agent.py", replaced(PAGE, code, old, new));
+    let asked = model.requests().len();
+    runs(block(PAGE, "shown: playback"), None, 101);
+    if desk::mcptest(&folder, None, &["record", "--help"])
+        .stdout
+        .contains("--changed")
+    {
+        runs(block(PAGE, "shown: cost"), Some(&model), 0);
+        // Until here all was free.
+        assert_eq!(model.requests().len(), asked);
+        runs(block(PAGE, "shown: record"), Some(&model), 0);
+    } else {
+        runs("$ cargo mcptest record --all\n…\n", Some(&model), 0);
+    }
+    drop(model);
+    runs("$ cargo mcptest test\n…\n", None, 0);
+    runs(block(PAGE, "shown: compare"), None, 0);
+    git("add -A");
+    git("commit -qm now");
+    runs(block(PAGE, "shown: compare"), None, 0);
+}
