@@ -249,8 +249,13 @@ impl Repository {
         self.machine.folder.write(&file, "");
     }
 
-    /// Runs a workflow in a work tree that is not there yet.
+    /// Runs a workflow of the page in a work tree that is not there yet.
     fn run(&mut self, name: &str, provider: Option<&Provider>) -> Option<Ended> {
+        self.run_other(&workflow(name, self.kind), provider)
+    }
+
+    /// The same of a workflow that somebody changed.
+    fn run_other(&mut self, workflow: &Value, provider: Option<&Provider>) -> Option<Ended> {
         _ = fs::remove_dir_all(&self.machine.workspace);
         for program in ["mcptest-harness", "../temp/mcptest-bin"] {
             let at = self.machine.folder.at("programs").join(program);
@@ -259,9 +264,8 @@ impl Repository {
         }
         let address = provider.map_or(String::new(), |it| format!("{}/v1", it.url()));
         self.machine.variable("OPENAI_BASE_URL", &address);
-        let workflow = workflow(name, self.kind);
         let job = workflow["jobs"].as_object().unwrap().keys().next();
-        self.machine.job(&workflow, job.unwrap())
+        self.machine.job(workflow, job.unwrap())
     }
 
     /// The recordings of an agent in the branch of the pull request.
@@ -344,6 +348,31 @@ fn changed_code_is_red_without_a_key_and_a_fork_has_the_summary_alone() {
             }
         }
     }
+}
+
+#[test]
+fn suites_may_be_in_a_folder_of_any_name() {
+    let mut repository = Repository::new(Kind::TypeScript, 1);
+    let (folder, origin) = ("my agents 🦀 $(touch bad)", repository.origin());
+    fs::create_dir(origin.join(folder)).unwrap();
+    for file in ["suites", "refunds.txt", "greeter.txt"] {
+        git(&origin, &["mv", file, folder]);
+    }
+    git(&origin, &["commit", "-qm", "moved"]);
+    repository.event("o/r");
+    let mut workflow = workflow("agents.yml", Kind::TypeScript);
+    let steps = workflow["jobs"]["agents"]["steps"].as_array_mut().unwrap();
+    steps.last_mut().unwrap()["with"] = json!({ "working-directory": folder });
+    let said = repository.run_other(&workflow, None).unwrap();
+    assert_eq!(said.code, Some(0), "{said}");
+    assert!(said.text.contains("4 passed"), "{said}");
+    // The program is that of the repository's packages.
+    assert_eq!(repository.machine.asked_of_cargo(), "");
+    let comment = &repository.machine.stored("")["100"];
+    let marker = format!("<!-- mcptest: {folder}/suites/desk.yml -->\n");
+    assert!(comment.starts_with(&marker), "{comment}");
+    let left = repository.machine.workspace.join(folder).join("bad");
+    assert!(!left.exists() && !repository.machine.workspace.join("bad").exists());
 }
 
 /// A fork gets no key, and another label means something else.

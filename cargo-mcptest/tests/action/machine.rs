@@ -186,6 +186,7 @@ impl Machine {
             return None;
         }
         self.begin();
+        fs::create_dir_all(&self.workspace).unwrap();
         let shell = workflow["defaults"]["run"]["shell"].as_str();
         let mut place = Place {
             context: self.context.clone(),
@@ -301,7 +302,6 @@ impl Machine {
             _ => &["--depth=1"],
         };
         let origin = format!("file://{}", self.folder.at("origin").display());
-        fs::create_dir_all(&self.workspace).unwrap();
         let git = |arguments: &[&str]| {
             let mut git = e2e_support::process::command("git", &self.workspace);
             e2e_support::process::run(git.args(arguments)).exits(0);
@@ -348,7 +348,7 @@ impl Machine {
             .envs(&self.variables)
             .env("PATH", before.collect::<String>() + &self.path)
             .env("CI", "true")
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_GLOBAL", temp.join("gitconfig"))
             .env("GH_STORE", self.folder.at("store"))
             .env("RUNNER_TEMP", &temp)
             .env(

@@ -6,6 +6,7 @@ mod expression;
 mod flow;
 mod job;
 mod machine;
+mod own;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -13,8 +14,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use e2e_support::folder::Folder;
-use job::{Job, git};
+use job::Job;
 use machine::{Machine, QUERY, action};
 use serde_json::{Value, json};
 use support::four_agents::{four_agents, run, write_runs};
@@ -396,41 +396,6 @@ fn the_command_comes_from_the_release_else_from_the_action_itself() {
         let said = machine.action(&json!({}), 1);
         assert_eq!(said.code, Some(2), "{said}");
         assert!(said.text.contains("install it in a step above"), "{said}");
-    }
-}
-
-/// What this repository's own pull requests are told.
-#[test]
-fn the_workflow_of_this_repository_compares_its_recordings() {
-    let mut machine = Machine::new(Folder::new());
-    machine.workspace = machine.folder.at("workspace");
-    let origin = machine.folder.at("origin");
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let address = format!("file://{}", workspace.canonicalize().unwrap().display());
-    git(
-        machine.folder.path(),
-        &["clone", "-q", "--depth=1", &address, "origin"],
-    );
-    git(
-        &origin,
-        &["config", "uploadpack.allowAnySHA1InWant", "true"],
-    );
-    let base = git(&origin, &["rev-parse", "HEAD"]);
-    let cassette = "examples/cassettes/README";
-    machine.folder.write(&format!("origin/{cassette}"), "");
-    git(&origin, &["add", "-A"]);
-    git(&origin, &["commit", "-qm", "now"]);
-    git(&origin, &["update-ref", "refs/pull/7/merge", "HEAD"]);
-    machine.set("github.ref", "refs/pull/7/merge");
-    machine.set("github.event.pull_request.base.sha", base);
-    let file = workspace.join(".github/workflows/recordings.yml");
-    let workflow: Value = serde_saphyr::from_str(&fs::read_to_string(file).unwrap()).unwrap();
-    let said = machine.job(&workflow, "recordings").unwrap();
-    assert_eq!(said.code, Some(0), "{said}");
-    let comments = machine.stored("");
-    assert_eq!(comments.len(), 2, "{said}");
-    for comment in comments.values() {
-        assert!(comment.contains("\n**Nothing changed"), "{comment}");
     }
 }
 
