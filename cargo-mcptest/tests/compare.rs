@@ -321,10 +321,13 @@ fn another_model_is_compared_when_it_is_asked_for() {
         "{back}"
     );
     let said = mcptest(folder.path(), &["compare", "before", "--across-models"]).exits(1);
-    let mut found = table(&said.stdout);
     let changed = "the model changed: old → m: `a_refund`, `b_search`, `c_book`, `d_cancel`";
-    assert_eq!([found.remove(0), found.remove(0)], [changed, ""]);
-    assert_eq!(found, TABLE);
+    // What changed stands above the table.
+    let (above, below) = said
+        .stdout
+        .split_once(&format!("\n\n{changed}\n\n"))
+        .unwrap();
+    assert_eq!(table(&format!("{above}\n\n{below}")), TABLE);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
 
 use mcptest::judge::AgentTest;
 use mcptest::trace::{Run, read_runs};
@@ -21,6 +22,8 @@ pub(super) struct RecordingsFolder<'a> {
     pub(super) other_side: Option<&'a Path>,
     /// Folders of packages that are nested in the package, from its own.
     pub(super) nested: &'a BTreeSet<PathBuf>,
+    /// What is there, once somebody has asked for it.
+    listed: OnceLock<BTreeMap<String, Vec<PathBuf>>>,
 }
 
 /// Folders of recordings of one stem, each with the files there.
@@ -57,9 +60,28 @@ impl PackageLayout {
     }
 }
 
-impl RecordingsFolder<'_> {
+impl<'a> RecordingsFolder<'a> {
+    pub(super) const fn new(
+        folder: &'a Path,
+        package: &'a PackageLayout,
+        other_side: Option<&'a Path>,
+        nested: &'a BTreeSet<PathBuf>,
+    ) -> Self {
+        Self {
+            folder,
+            package,
+            other_side,
+            nested,
+            listed: OnceLock::new(),
+        }
+    }
+
     /// The stems of all recordings, each with its files in the order of the runs.
-    pub(super) fn stems(&self) -> BTreeMap<String, Vec<PathBuf>> {
+    pub(super) fn stems(&self) -> &BTreeMap<String, Vec<PathBuf>> {
+        self.listed.get_or_init(|| self.list())
+    }
+
+    fn list(&self) -> BTreeMap<String, Vec<PathBuf>> {
         let mut stems: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
         let mut packages = BTreeMap::new();
         for path in files(self.folder, &["json", "jsonl"], &["target", "src"]) {
@@ -90,12 +112,13 @@ impl RecordingsFolder<'_> {
         let read: BTreeSet<PathBuf> = read.collect();
         let mut unread: BTreeMap<String, UnreadPlaces> = BTreeMap::new();
         for (stem, files) in self.stems() {
-            for file in files.into_iter().filter(|file| !read.contains(file)) {
+            for file in files.iter().filter(|file| !read.contains(*file)) {
                 let above = file.parent().unwrap_or(self.folder);
-                let is_own = above.file_name().is_some_and(|name| *name == *stem);
+                let is_own = above.file_name().is_some_and(|name| name == stem.as_str());
                 let place = above.parent().filter(|_| is_own).unwrap_or(above);
                 let places = unread.entry(stem.clone()).or_default();
-                places.entry(place.to_owned()).or_default().push(file);
+                let files = places.entry(place.to_owned()).or_default();
+                files.push(file.clone());
             }
         }
         unread
@@ -146,8 +169,8 @@ impl RecordingsFolder<'_> {
             .flat_map(|model| asked.cassette_stems(&model.value))
             .collect();
         let name = cassette_slug(&agent.agent().name.value);
-        let stems = self.stems().into_iter();
-        let others = stems.filter(|(stem, _)| agent_of(stem) == name && !asked.contains(stem));
+        let stems = self.of_agent(&name);
+        let others = stems.filter(|(stem, _)| agent_of(stem) == name && !asked.contains(*stem));
         others
             .map(|(stem, files)| {
                 let runs = self.read(files.get(..1).unwrap_or_default());
@@ -169,19 +192,28 @@ impl RecordingsFolder<'_> {
             return Ok(Some(runs));
         }
         let beginning = format!("{}__", cassette_slug(&agent.agent().name.value));
-        let mut found = self.stems();
-        found.retain(|stem, _| stem.starts_with(&beginning));
+        let found = self.of_agent(&beginning);
+        let found: Vec<_> = found.collect();
         if found.len() > 1 {
-            let several = quoted_list(found.keys().map(String::as_str));
+            let several = quoted_list(found.iter().map(|(stem, _)| stem.as_str()));
             return Err(
                 failed(format!("there are recordings of several models: {several}"))
                     .help("name a folder with the recordings of one model"),
             );
         }
-        let Some((_, files)) = found.pop_first() else {
+        let Some((_, files)) = found.first() else {
             return Ok(None);
         };
-        self.read(&files).map(Some).map_err(failed)
+        self.read(files).map(Some).map_err(failed)
+    }
+
+    /// The recordings whose stems begin so.
+    fn of_agent<'s>(
+        &'s self,
+        beginning: &'s str,
+    ) -> impl Iterator<Item = (&'s String, &'s Vec<PathBuf>)> {
+        let from = self.stems().range(beginning.to_owned()..);
+        from.take_while(move |(stem, _)| stem.starts_with(beginning))
     }
 
     /// The runs of some files.

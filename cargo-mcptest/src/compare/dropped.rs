@@ -64,7 +64,7 @@ pub(super) fn dropped(
                 let renewed = across_models && names.contains(agent_of(stem));
                 !declared.contains(stem) && !renewed
             };
-            let stems = folder.stems().into_iter();
+            let stems = folder.stems().iter();
             let dropped = stems.filter(|(stem, _)| is_dropped(stem));
             dropped
                 .map(|(stem, files)| {
@@ -75,7 +75,7 @@ pub(super) fn dropped(
                         Some(AgentName::new(agent, &run.model))
                     });
                     Dropped {
-                        stem,
+                        stem: stem.clone(),
                         name,
                         suite: None,
                         prompts: run.map(|run| [run.user_prompt, run.system_prompt]),

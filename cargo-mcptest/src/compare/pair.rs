@@ -426,6 +426,15 @@ fn runs(
             }
             SideRuns::of_results_of(agent, case, cases, cost)
         }
+        // What the suite judges was read already.
+        SidePlace::Recordings(folder)
+            if matches!(side, Side::Here(_))
+                && !across_models
+                && score.is_none()
+                && let Ok(runs) = agent.runs() =>
+        {
+            SideRuns::recorded(agent, runs, folder.folder, cost)
+        }
         SidePlace::Recordings(folder) => {
             let runs = if across_models {
                 folder.runs(agent)?

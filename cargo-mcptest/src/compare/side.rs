@@ -189,12 +189,7 @@ impl Side {
             }
             Self::Revision { .. } => None,
         };
-        SidePlace::Recordings(RecordingsFolder {
-            folder,
-            package,
-            other_side,
-            nested,
-        })
+        SidePlace::Recordings(RecordingsFolder::new(folder, package, other_side, nested))
     }
 
     pub(super) fn json(&self) -> Value {

@@ -292,9 +292,9 @@ impl LoadedSuite {
                 agents: &[],
                 near: &OnceLock::new(),
             };
-            match wanted.files() {
-                Ok(files) => return Ok(Some(files)),
-                Err(PlaceError::Nothing { .. }) => {}
+            match wanted.files_if_any() {
+                Ok(Some(files)) => return Ok(Some(files)),
+                Ok(None) | Err(PlaceError::Nothing { .. }) => {}
                 Err(PlaceError::Several(places)) => {
                     return Err(format!(
                         "the runs of `{}` are in several places: {}",

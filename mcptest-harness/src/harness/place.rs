@@ -71,6 +71,15 @@ impl Wanted<'_> {
         self.files_of(self.found(None)?)
     }
 
+    /// The same; nothing where there are none, whatever else is there.
+    pub(crate) fn files_if_any(&self) -> Result<Option<Vec<(PathBuf, String)>>, PlaceError> {
+        let found = self.found(None)?;
+        if found.is_empty() {
+            return Ok(None);
+        }
+        self.files_of(found).map(Some)
+    }
+
     /// The same, and what lies in the folder of the runs, or beside them under nearly their name, but
     /// is not read.
     pub(crate) fn files_and_rest(&self) -> Result<FilesAndRest, PlaceError> {

@@ -127,7 +127,7 @@ impl Recorded {
 
     /// What the recording says of its first request beside the talk.
     pub(super) fn request_settings(&self) -> Option<RequestSettings> {
-        RequestSettings::of_text(without_mark_of_order(&self.text))
+        RequestSettings::from_text(without_mark_of_order(&self.text))
     }
 
     /// The envelope of this run, made where it was not yet.

@@ -55,7 +55,7 @@ struct Answer<'a> {
 
 impl RequestSettings {
     /// Of the text of a recording, which was read before.
-    pub(super) fn of_text(text: &[u8]) -> Option<Self> {
+    pub(super) fn from_text(text: &[u8]) -> Option<Self> {
         let Settings {
             tools,
             temperature,
@@ -88,8 +88,8 @@ impl RequestSettings {
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> RequestSettings {
-        RequestSettings::of_text(text.as_bytes()).unwrap()
+    fn read(text: &str) -> RequestSettings {
+        RequestSettings::from_text(text.as_bytes()).unwrap()
     }
 
     fn parameters(found: &RequestSettings) -> Vec<(&str, &str)> {
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_session_says_all_parameters_of_its_main_conversation() {
-        let found = of(
+        let found = read(
             r#"{ "model": "m", "max_tokens": 9, "tools": [{ "name": "find" }],
             "session": { "version": "1.2", "conversations": [
                 { "role": "side", "answers": [{ "parameters": { "temperature": 9 } }] },
@@ -114,19 +114,19 @@ mod tests {
         );
         assert!(found.has_all_parameters);
         let none =
-            of(r#"{ "session": { "conversations": [{ "role": "main", "answers": [{}] }] } }"#);
+            read(r#"{ "session": { "conversations": [{ "role": "main", "answers": [{}] }] } }"#);
         assert!(none.has_all_parameters && none.parameters.is_empty());
     }
 
     #[test]
     fn other_recordings_say_some_parameters_or_none() {
-        let found = of(r#"{ "max_tokens": 1024, "temperature": null, "tools": null }"#);
+        let found = read(r#"{ "max_tokens": 1024, "temperature": null, "tools": null }"#);
         assert_eq!(parameters(&found), [("max_tokens", "1024")]);
         assert!(!found.has_all_parameters && found.tools.is_none());
-        assert_eq!(of("{}"), RequestSettings::default());
+        assert_eq!(read("{}"), RequestSettings::default());
         // What another version of a session writes is not guessed at.
         assert_eq!(
-            RequestSettings::of_text(br#"{ "session": { "conversations": 7 } }"#),
+            RequestSettings::from_text(br#"{ "session": { "conversations": 7 } }"#),
             None
         );
     }

@@ -105,7 +105,7 @@ impl RecordedWith {
             later_turns: later_turns.filter(|_| !run.trace.truncated()),
             system_prompt: Text::new(&run.system_prompt),
             tools,
-            parameters: settings.as_ref().map(Parameters::of),
+            parameters: settings.as_ref().map(Parameters::canonical),
         }
     }
 }

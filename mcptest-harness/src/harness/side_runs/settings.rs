@@ -26,7 +26,7 @@ pub(super) struct Parameters {
 }
 
 impl Parameters {
-    pub(super) fn of(settings: &RequestSettings) -> Self {
+    pub(super) fn canonical(settings: &RequestSettings) -> Self {
         let values = settings.parameters.iter();
         let canonical = |text: &String| match serde_json::from_str::<Value>(text) {
             Ok(value) => canonical_json(&value),

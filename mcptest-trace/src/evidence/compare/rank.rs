@@ -202,22 +202,48 @@ impl Comparison {
     /// decision too, stays what it is.
     #[must_use]
     pub fn of_agents(&self, keep: impl Fn(&str) -> bool) -> Self {
-        let mut part = self.clone();
-        part.left_out += self.stems().filter(|stem| !keep(stem)).count();
-        part.agents.retain(|agent| keep(&agent.agent));
-        part.not_comparable.retain(|agent| keep(&agent.agent));
-        part.changes.retain(|agent, _| keep(agent));
-        part.gone_because.retain(|agent, _| keep(agent));
-        part.chosen.retain(|agent| keep(&agent.agent));
-        for list in [
-            &mut part.unchanged,
-            &mut part.new,
-            &mut part.gone,
-            &mut part.dropped,
-            &mut part.unrecorded,
-        ] {
-            list.retain(|agent| keep(agent));
-        }
+        let some = |stems: &[String]| -> Vec<String> {
+            let kept = stems.iter().filter(|stem| keep(stem));
+            kept.cloned().collect()
+        };
+        let agents = self.agents.iter().filter(|agent| keep(&agent.agent));
+        let not_comparable = self.not_comparable.iter();
+        let chosen = self.chosen.iter().filter(|agent| keep(&agent.agent));
+        let changes = self.changes.iter().filter(|(agent, _)| keep(agent));
+        let because = self.gone_because.iter().filter(|(agent, _)| keep(agent));
+        let named = self.names.iter().filter(|(agent, _)| keep(agent));
+        let commands = self.record_commands.iter();
+        let commands = commands.filter(|(agent, _)| keep(agent));
+        let pair = |(agent, said): (&String, &String)| (agent.clone(), said.clone());
+        // Field by field: a clone of the whole, for each of many suites, would copy what is left out.
+        let part = Self {
+            format: self.format,
+            options: self.options.clone(),
+            names: named
+                .map(|(agent, name)| (agent.clone(), name.clone()))
+                .collect(),
+            agents: agents.cloned().collect(),
+            unchanged: some(&self.unchanged),
+            new: some(&self.new),
+            gone: some(&self.gone),
+            dropped: some(&self.dropped),
+            gone_because: because.map(pair).collect(),
+            unrecorded: some(&self.unrecorded),
+            not_comparable: not_comparable
+                .filter(|agent| keep(&agent.agent))
+                .cloned()
+                .collect(),
+            changes: changes
+                .map(|(agent, changes)| (agent.clone(), changes.clone()))
+                .collect(),
+            chosen: chosen.cloned().collect(),
+            suite: self.suite.clone(),
+            decision: self.decision.clone(),
+            record_commands: commands
+                .map(|(agent, commands)| (agent.clone(), commands.clone()))
+                .collect(),
+            left_out: self.left_out + self.stems().filter(|stem| !keep(stem)).count(),
+        };
         part
     }
 }
