@@ -357,15 +357,14 @@ impl Reading<'_> {
         let SidePlace::Recordings(folder) = &self.places[0] else {
             return Ok(SideRuns::none());
         };
-        let read = match before {
-            Some(before) => before.runs_in(folder.folder).map(Option::unwrap_or_default),
-            None => {
-                let files = self.elsewhere.map(|elsewhere| elsewhere.files_of(agent));
-                let files = files.transpose().map_err(RunsProblem::Recordings)?;
-                match files {
-                    None | Some([]) => return Ok(SideRuns::none()),
-                    Some(files) => folder.read(files),
-                }
+        let read = if let Some(before) = before {
+            before.runs_in(folder.folder).map(Option::unwrap_or_default)
+        } else {
+            let files = self.elsewhere.map(|elsewhere| elsewhere.files_of(agent));
+            let files = files.transpose().map_err(RunsProblem::Recordings)?;
+            match files {
+                None | Some([]) => return Ok(SideRuns::none()),
+                Some(files) => folder.read(files),
             }
         };
         let read = read.map_err(|why| unreadable(self.sides[0], true, &why))?;

@@ -149,9 +149,9 @@ pub(crate) fn changed_lines(old: &str, new: &str) -> Vec<String> {
     let heads = [head(old), head(new)];
     let left_out = heads[0].len() < old.len() || heads[1].len() < new.len();
     let diff = TextDiff::from_lines(&heads[0], &heads[1]);
-    let changes = diff.ops().iter().flat_map(|op| changes(&diff, op));
-    let changed = changes.filter(|change| change.tag != ChangeTag::Equal);
-    let mut lines: Vec<String> = changed.map(|change| change.draw(Style::Plain)).collect();
+    let all = diff.ops().iter().flat_map(|op| changes(&diff, op));
+    let differing = all.filter(|change| change.tag != ChangeTag::Equal);
+    let mut lines: Vec<String> = differing.map(|change| change.draw(Style::Plain)).collect();
     if left_out {
         lines.push(format!("only the first {LINES} lines were compared"));
     }

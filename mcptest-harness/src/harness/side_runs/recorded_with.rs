@@ -79,7 +79,7 @@ impl SideRuns {
         let model = other_models([self, candidate])
             .map(|models| AgentChange::new(format!("the model changed: {models}"), Vec::new()));
         let tools = other_tools(tools, &redact).map(cut);
-        let parameters = other_parameters(parameters, &redact).map(cut);
+        let parameters = other_parameters(&parameters, &redact).map(cut);
         let changes = [model, prompt, tools, parameters];
         changes.into_iter().flatten().collect()
     }

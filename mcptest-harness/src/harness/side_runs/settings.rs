@@ -48,10 +48,10 @@ impl Parameters {
 
 /// Which parameters another value have now.
 pub(super) fn other_parameters(
-    sides: [BTreeSet<&Parameters>; 2],
+    sides: &[BTreeSet<&Parameters>; 2],
     redact: &impl Fn(&str) -> String,
 ) -> Option<AgentChange> {
-    let [before, now] = other_of(&sides)?;
+    let [before, now] = other_of(sides)?;
     let names: BTreeSet<&String> = before.values.keys().chain(now.values.keys()).collect();
     let mut lines = Vec::new();
     for name in names {
@@ -273,7 +273,7 @@ mod tests {
         };
         let change = |before: &Parameters, now: &Parameters| {
             let sides = [BTreeSet::from([before]), BTreeSet::from([now])];
-            let found = other_parameters(sides, &|text: &str| text.to_owned());
+            let found = other_parameters(&sides, &|text: &str| text.to_owned());
             found.map(|change| change.diff).unwrap_or_default()
         };
         let half = [("temperature", "0.5")];

@@ -216,7 +216,7 @@ impl Comparison {
         let commands = commands.filter(|(agent, _)| keep(agent));
         let pair = |(agent, said): (&String, &String)| (agent.clone(), said.clone());
         // Field by field: a clone of the whole, for each of many suites, would copy what is left out.
-        let part = Self {
+        Self {
             format: self.format,
             options: self.options.clone(),
             names: named
@@ -243,7 +243,6 @@ impl Comparison {
                 .map(|(agent, commands)| (agent.clone(), commands.clone()))
                 .collect(),
             left_out: self.left_out + self.stems().filter(|stem| !keep(stem)).count(),
-        };
-        part
+        }
     }
 }
