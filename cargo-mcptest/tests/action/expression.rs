@@ -69,7 +69,7 @@ fn tokens(expression: &str) -> Vec<String> {
     while let Some(first) = rest.chars().next() {
         let is_name = |sign: char| sign.is_alphanumeric() || "._-".contains(sign);
         let length = if first == '\'' {
-            rest[1..].find('\'').expect("a text ends") + 2
+            rest[1..].find('\'').unwrap() + 2
         } else if is_name(first) {
             rest.find(|sign| !is_name(sign)).unwrap_or(rest.len())
         } else if ["&&", "||", "==", "!="]

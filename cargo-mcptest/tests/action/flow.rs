@@ -75,7 +75,8 @@ impl Kind {
                 let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mcptest-harness");
                 let manifest = format!(
                     "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dev-dependencies]\n\
-                     mcptest-harness = {{ path = {harness:?} }}\n\n[workspace]\n"
+                     mcptest-harness = {{ path = '{}' }}\n\n[workspace]\n",
+                    harness.display()
                 );
                 vec![("Cargo.toml", manifest), ("src/lib.rs", String::new())]
             }
@@ -139,7 +140,7 @@ impl Repository {
             &format!(
                 "#!/usr/bin/env bash\nset -eu\n[ \"$*\" = 'install -r requirements.txt' ]\n\
                  [ \"$(cat {installs})\" = 'mcptest-harness[cli]' ]\n\
-                 cp '{own}' \"$(dirname \"$0\")/mcptest-harness\"\n"
+                 ln -s '{own}' \"$(dirname \"$0\")/mcptest-harness\"\n"
             ),
         );
         machine.program(
@@ -464,7 +465,10 @@ fn a_label_that_cannot_record_is_red_and_loses_no_commit() {
     }
     // The suite may spend less than it costs.
     let mut repository = Repository::changed(Kind::Python, 1);
-    let cheap = suite(1).replace("per_suite_usd_cents: 5000", "per_suite_usd_cents: 0");
+    let cheap = suite(1).replace(
+        "per_suite_usd_cents: 5000 }\n",
+        "per_suite_usd_cents: 1 }\nprices: { gpt-5: { prompt: 1000, completion: 1000 } }\n",
+    );
     repository.commit("suites/desk.yml", &cheap);
     repository.event("o/r");
     repository.label("record");

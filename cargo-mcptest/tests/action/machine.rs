@@ -115,7 +115,7 @@ impl Machine {
              [ \"$1\" = metadata ] || echo \"$*\" >> '{log}'\n\
              case \"$1\" in\n\
              test) shift 2; exec '{own}' test \"$@\" ;;\n\
-             install) mkdir -p \"${{6}}/bin\"; cp '{own}' \"${{6}}/bin\" ;;\n\
+             install) mkdir -p \"${{6}}/bin\"; ln -sf '{own}' \"${{6}}/bin\" ;;\n\
              *) exec '{real}' \"$@\" ;;\n\
              esac\n",
             log = log.display(),

@@ -360,7 +360,8 @@ fn the_command_comes_from_the_release_else_from_the_action_itself() {
         // Steps after it find it, by both names.
         let path = fs::read_to_string(machine.folder.at("temp/path.txt")).unwrap();
         for name in ["cargo-mcptest", "mcptest-harness"] {
-            let program = format!("{}/{name}", path.lines().next().unwrap());
+            let mut programs = path.lines().map(|folder| Path::new(folder).join(name));
+            let program = programs.find(|program| program.is_file()).unwrap();
             let version = Command::new(program).arg("--version").output().unwrap();
             assert!(version.status.success());
         }

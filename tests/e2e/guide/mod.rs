@@ -97,22 +97,27 @@ const USED: &[(&str, &str, &str)] = &[
     (
         "docs/change-to-merge.md",
         "shown: playback",
-        "needs/sessions/pages",
+        "needs/sessions/merging",
     ),
     (
         "docs/change-to-merge.md",
         "shown: cost",
-        "needs/sessions/pages",
+        "needs/sessions/merging",
     ),
     (
         "docs/change-to-merge.md",
         "shown: record",
-        "needs/sessions/pages",
+        "needs/sessions/merging",
+    ),
+    (
+        "docs/change-to-merge.md",
+        "shown: comment",
+        "needs/sessions/merging",
     ),
     (
         "docs/change-to-merge.md",
         "shown: compare",
-        "needs/sessions/pages",
+        "needs/sessions/merging",
     ),
     ("docs/checks.md", "file: tests/checks.rs", "newcomer"),
     ("docs/checks.md", "file: suites/polite.yml", "newcomer"),

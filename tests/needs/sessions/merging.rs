@@ -63,8 +63,15 @@ pub(crate) fn the_page_from_a_change_to_a_merge() {
     }
     drop(model);
     runs("$ cargo mcptest test\n…\n", None, 0);
-    runs(block(PAGE, "shown: compare"), None, 0);
     git("add -A");
     git("commit -qm now");
+    runs(block(PAGE, "shown: comment"), None, 0);
+    let comment = ["report", "--format", "markdown", "--baseline", "main"];
+    let said = process::run(desk::command(&folder, None, &comment).env("PATH", &path));
+    let told = "the system prompt changed: `Refund agent`";
+    assert!(said.stdout.contains(told), "{said}");
     runs(block(PAGE, "shown: compare"), None, 0);
+    git("switch -q main");
+    git("merge -q change");
+    runs("$ cargo mcptest test\n…\n", None, 0);
 }
