@@ -11,12 +11,16 @@ use crate::Arguments;
 /// The subcommand of cargo.
 const OF_CARGO: &str = "mcptest";
 
+/// How npx says to what it starts that it started it.
+const NPX: (&str, &str) = ("npm_lifecycle_event", "npx");
+
 /// What was asked. From here on all texts have the name by which the command was called.
 pub(crate) fn arguments(line: impl Iterator<Item = OsString>) -> Result<Arguments, clap::Error> {
     let mut line: Vec<_> = line.collect();
+    let by_npx = std::env::var_os(NPX.0).is_some_and(|event| event == NPX.1);
     let name = line
         .first()
-        .map(|program| CommandName::for_program(program));
+        .map(|program| CommandName::for_program(program, by_npx));
     let name = name.unwrap_or_default();
     name.make_current();
     // Cargo names itself and the subcommand.
@@ -36,7 +40,7 @@ fn read(name: CommandName, line: Vec<OsString>) -> Result<Arguments, clap::Error
 pub(crate) fn command(name: CommandName) -> clap::Command {
     let program = match name {
         CommandName::OfCargo => "cargo-mcptest",
-        CommandName::OfPackages => "mcptest-harness",
+        CommandName::OfPackages | CommandName::OfNpx => "mcptest-harness",
     };
     let command = Arguments::augment_args(clap::Command::new(program));
     named(command.bin_name(name.words()), name)
@@ -74,12 +78,10 @@ fn named(command: clap::Command, name: CommandName) -> clap::Command {
 mod tests {
     use super::*;
 
-    const NAMES: [CommandName; 2] = [CommandName::OfCargo, CommandName::OfPackages];
-
     /// Who reads the help of a command sees how it is called, and the call is one.
     #[test]
     fn the_help_of_each_command_begins_with_what_it_is_for_and_an_example() {
-        for name in NAMES {
+        for name in CommandName::ALL {
             let all = command(name);
             let mut commands = 0;
             for command in all.get_subcommands() {
@@ -107,7 +109,8 @@ mod tests {
 
     #[test]
     fn no_text_of_the_help_has_the_other_name() {
-        for (name, other) in [(NAMES[0], NAMES[1]), (NAMES[1], NAMES[0])] {
+        let [cargo, packages, npx] = CommandName::ALL;
+        for (name, other) in [(cargo, packages), (packages, cargo), (npx, cargo)] {
             let mut all = command(name);
             all.build();
             let whole = all.render_long_help().to_string();

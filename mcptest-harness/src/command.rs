@@ -1,7 +1,7 @@
 //! How the command is called, for texts that say what to type next.
 //!
 //! One program has two names: cargo and `cargo install` call it `cargo mcptest`, the packages for Python and TypeScript
-//! bring it as `mcptest-harness`. The command says once by which name it was called. Processes that it starts are told
+//! bring it as `mcptest-harness`, which npx finds in a project. The command says once by which name it was called. Processes that it starts are told
 //! by a variable. Where nobody says it, cargo calls the command.
 
 use std::ffi::OsStr;
@@ -20,17 +20,28 @@ pub enum CommandName {
     OfCargo,
     /// `mcptest-harness`
     OfPackages,
+    /// `npx mcptest-harness`
+    OfNpx,
 }
 
 /// The name by which the command of this process was called.
 static NAME: OnceLock<CommandName> = OnceLock::new();
 
 impl CommandName {
-    /// The name for a program, by its path or its file's name.
-    pub fn for_program(program: &OsStr) -> Self {
+    /// All names.
+    pub const ALL: [Self; 3] = [Self::OfCargo, Self::OfPackages, Self::OfNpx];
+
+    /// The name for a program, by its path or its file's name, and whether npx started it.
+    pub fn for_program(program: &OsStr, by_npx: bool) -> Self {
         let stem = Path::new(program).file_stem().and_then(OsStr::to_str);
         match stem {
-            Some(stem) if stem.eq_ignore_ascii_case(Self::OfPackages.words()) => Self::OfPackages,
+            Some(stem) if stem.eq_ignore_ascii_case(Self::OfPackages.words()) => {
+                if by_npx {
+                    Self::OfNpx
+                } else {
+                    Self::OfPackages
+                }
+            }
             _ => Self::OfCargo,
         }
     }
@@ -40,14 +51,16 @@ impl CommandName {
         match self {
             Self::OfCargo => "cargo mcptest",
             Self::OfPackages => "mcptest-harness",
+            Self::OfNpx => "npx mcptest-harness",
         }
     }
 
     /// The name by which the command was called.
     pub fn current() -> Self {
         *NAME.get_or_init(|| {
-            let told = std::env::var_os(VARIABLE);
-            told.map_or_else(Self::default, |told| Self::for_program(&told))
+            let told = std::env::var(VARIABLE).unwrap_or_default();
+            let mut all = Self::ALL.into_iter();
+            all.find(|name| name.words() == told).unwrap_or_default()
         })
     }
 
@@ -73,7 +86,7 @@ mod tests {
 
     #[test]
     fn the_name_is_that_of_the_file() {
-        let name = |program: &str| CommandName::for_program(OsStr::new(program)).words();
+        let name = |program: &str| CommandName::for_program(OsStr::new(program), false).words();
         for own in [
             "mcptest-harness",
             "mcptest-harness.exe",
@@ -92,6 +105,9 @@ mod tests {
         ] {
             assert_eq!(name(cargo), "cargo mcptest", "{cargo}");
         }
+        let by_npx = |program: &str| CommandName::for_program(OsStr::new(program), true).words();
+        assert_eq!(by_npx("/a/mcptest-harness"), "npx mcptest-harness");
+        assert_eq!(by_npx("/a/cargo-mcptest"), "cargo mcptest");
     }
 
     #[test]

@@ -44,8 +44,7 @@ fn head(name: CommandName) -> String {
 
 /// Whether an import wrote a suite, out of runs that it judges.
 pub(crate) fn is_first_suite(suite: &Suite) -> bool {
-    let names = [CommandName::OfCargo, CommandName::OfPackages];
-    let mut heads = names.into_iter().map(head);
+    let mut heads = CommandName::ALL.into_iter().map(head);
     heads.any(|head| suite.source.text().starts_with(&head))
 }
 

@@ -119,7 +119,7 @@ fn install(name: CommandName, version: &Version) -> String {
         CommandName::OfCargo => format!(
             "`cargo install cargo-mcptest --version '~{wanted}'` installs the command of that version"
         ),
-        CommandName::OfPackages => {
+        CommandName::OfPackages | CommandName::OfNpx => {
             format!("install version {wanted} of the package that brought this command")
         }
     }

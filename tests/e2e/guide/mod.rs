@@ -35,7 +35,7 @@ const USED: &[(&str, &str, &str)] = &[
     ("README.md", "part of: tests/examples.rs", "blocks"),
     (
         "docs/agent-in-python.md",
-        "install: pip",
+        "install: packages",
         "needs/sessions/pages",
     ),
     (
@@ -65,7 +65,7 @@ const USED: &[(&str, &str, &str)] = &[
     ),
     (
         "docs/agent-in-typescript.md",
-        "install: npm",
+        "install: packages",
         "needs/sessions/pages",
     ),
     (

@@ -165,7 +165,7 @@ pub(super) fn recording(agent: &str, model: &str, number: Option<usize>) -> Stri
 }
 
 /// The command, built once.
-fn program() -> PathBuf {
+pub(in super::super) fn program() -> PathBuf {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let built = || workshop::program_of("cargo-mcptest", "command");
     PROGRAM.get_or_init(built).clone()

@@ -1,8 +1,10 @@
 //! The page *From a change to a merge*: a prompt is changed, its recordings no longer play, it is recorded and compared.
 
+use std::path::Path;
+
 use scripted_provider::Provider;
 
-use super::pages::{PYTHON, block, prints, provider, replaced, with_programs};
+use super::pages::{Installation, PYTHON, block, provider, replaced};
 use super::{desk, packages};
 use crate::own_tools::install_the_library;
 use crate::support::folder::Folder;
@@ -18,9 +20,14 @@ pub(crate) fn the_page_from_a_change_to_a_merge() {
     let path = with_programs(python.parent().unwrap());
     let folder = Folder::new();
     let model = provider();
-    let runs = |shown: &str, model: Option<&Provider>, code| {
-        prints(&folder, &path, model, shown, code);
+    let at = Installation {
+        folder: &folder,
+        call: "cargo mcptest",
+        program: &desk::program(),
+        path: path.as_ref(),
+        install: &|_| {},
     };
+    let runs = |shown: &str, model: Option<&Provider>, code| at.prints(model, shown, code);
     let git = |words: &str| {
         let mut git = process::command("git", folder.path());
         git.args(["-c", "user.name=a", "-c", "user.email=a@b"])
@@ -50,17 +57,10 @@ pub(crate) fn the_page_from_a_change_to_a_merge() {
     folder.write("agent.py", replaced(PAGE, code, old, new));
     let asked = model.requests().len();
     runs(block(PAGE, "shown: playback"), None, 101);
-    if desk::mcptest(&folder, None, &["record", "--help"])
-        .stdout
-        .contains("--changed")
-    {
-        runs(block(PAGE, "shown: cost"), Some(&model), 0);
-        // Until here all was free.
-        assert_eq!(model.requests().len(), asked);
-        runs(block(PAGE, "shown: record"), Some(&model), 0);
-    } else {
-        runs("$ cargo mcptest record --all\n…\n", Some(&model), 0);
-    }
+    runs(block(PAGE, "shown: cost"), Some(&model), 0);
+    // Until here all was free.
+    assert_eq!(model.requests().len(), asked);
+    runs(block(PAGE, "shown: record"), Some(&model), 0);
     drop(model);
     runs("$ cargo mcptest test\n…\n", None, 0);
     git("add -A");
@@ -74,4 +74,12 @@ pub(crate) fn the_page_from_a_change_to_a_merge() {
     git("switch -q main");
     git("merge -q change");
     runs("$ cargo mcptest test\n…\n", None, 0);
+}
+
+/// The path with a folder of programs before it.
+fn with_programs(programs: &Path) -> String {
+    let path = std::env::var_os("PATH").unwrap();
+    let places = [programs.to_owned()];
+    let path = std::env::join_paths(places.into_iter().chain(std::env::split_paths(&path)));
+    path.unwrap().into_string().unwrap()
 }

@@ -23,15 +23,17 @@ pub(super) use alone::{
 pub(super) use broken::{
     a_broken_stream_is_no_finished_run_in_javascript, a_broken_stream_is_no_finished_run_in_python,
 };
+pub(super) use desk::program;
 pub(super) use merging::the_page_from_a_change_to_a_merge;
-pub(super) use pages::{the_page_on_python, the_page_on_typescript};
+pub(super) use pages::{Installation, the_page_on_python, the_page_on_typescript};
 pub(super) use product::a_coding_agent_from_the_registry;
 pub(super) use typescript::{
-    own_tools_of_a_loop_in_text_in_javascript, own_tools_of_openai_agents_in_javascript,
-    own_tools_of_the_ai_sdk, the_library_for_typescript_passes_its_tests,
+    library_for_typescript, own_tools_of_a_loop_in_text_in_javascript,
+    own_tools_of_openai_agents_in_javascript, own_tools_of_the_ai_sdk,
+    the_library_for_typescript_passes_its_tests,
 };
 
-pub(super) use packages::{installed_once, modules};
+pub(super) use packages::{PACKAGE, REQUIREMENTS, installed_once, modules};
 
 use std::process::Command;
 

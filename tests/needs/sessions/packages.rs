@@ -8,8 +8,8 @@ use std::process::Command;
 use crate::support::folder::Folder;
 use crate::support::workshop::kept;
 
-pub(super) const REQUIREMENTS: &str = include_str!("../agents/requirements.txt");
-pub(super) const PACKAGE: &str = include_str!("../agents/package.json");
+pub(in super::super) const REQUIREMENTS: &str = include_str!("../agents/requirements.txt");
+pub(in super::super) const PACKAGE: &str = include_str!("../agents/package.json");
 
 /// The Python that has the libraries.
 pub(super) fn python() -> PathBuf {

@@ -1,14 +1,13 @@
 //! The pages *An agent in Python* and *An agent in TypeScript*, from their first line to the red cases: of a suite that
 //! wants something else, and of code that does something else.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use scripted_provider::{Provider, Script};
 use serde_json::json;
 
-use super::desk::{self, KEY};
-use super::{packages, typescript};
-use crate::own_tools::install_the_library;
+use super::desk::{KEY, leads_to};
 use crate::support::folder::Folder;
 use crate::support::process;
 use crate::support::shown::as_shown;
@@ -50,23 +49,38 @@ pub(super) fn provider() -> Provider {
     Provider::start(Script::from_json(&script.to_string()).unwrap()).unwrap()
 }
 
-/// Runs what a block shows, and compares what is printed.
-#[track_caller]
-pub(super) fn prints(
-    folder: &Folder,
-    path: &str,
-    provider: Option<&Provider>,
-    shown: &str,
-    code: i32,
-) {
-    let (line, expected) = shown.split_once('\n').unwrap();
-    let line = line.strip_prefix("$ cargo mcptest ").unwrap();
-    let arguments: Vec<&str> = line.split(' ').collect();
-    let mut command = desk::command(folder, provider, &arguments);
-    let said = process::run(command.env("PATH", path)).exits(code);
-    let printed = format!("{}{}", said.stderr, said.stdout);
-    // Which versions meet is said first, and the sum of the cases last.
-    assert!(as_shown(&format!("…\n{expected}…\n"), &printed), "{said}");
+/// Where a page is followed: its packages are installed, and no cargo is on the `PATH`.
+pub(in super::super) struct Installation<'a> {
+    /// The project's folder.
+    pub(in super::super) folder: &'a Folder,
+    /// How the page calls the command.
+    pub(in super::super) call: &'a str,
+    /// Where the first word of the call is.
+    pub(in super::super) program: &'a Path,
+    pub(in super::super) path: &'a OsStr,
+    /// Runs a line of the page's installation.
+    pub(in super::super) install: &'a dyn Fn(&str),
+}
+
+impl Installation<'_> {
+    /// Runs what a block shows, and compares what is printed.
+    #[track_caller]
+    pub(super) fn prints(&self, provider: Option<&Provider>, shown: &str, code: i32) {
+        let (line, expected) = shown.split_once('\n').unwrap();
+        let line = line.strip_prefix(&format!("$ {} ", self.call)).unwrap();
+        let before = self.call.split(' ').skip(1);
+        let mut command = process::command(self.program, self.folder.path());
+        command
+            .args(before.chain(line.split(' ')))
+            .env("PATH", self.path);
+        if let Some(provider) = provider {
+            leads_to(&mut command, provider);
+        }
+        let said = process::run(&mut command).exits(code);
+        let printed = format!("{}{}", said.stderr, said.stdout);
+        // Which versions meet is said first, and the sum of the cases last.
+        assert!(as_shown(&format!("…\n{expected}…\n"), &printed), "{said}");
+    }
 }
 
 /// What the page says to replace in a file, where it stands once.
@@ -79,51 +93,45 @@ pub(super) fn replaced(page: &str, file: &str, old: &str, new: &str) -> String {
     file.replace(old, new)
 }
 
-/// The path with a folder of programs before it.
-pub(super) fn with_programs(programs: &Path) -> String {
-    let path = std::env::var_os("PATH").unwrap();
-    let places = [programs.to_owned()];
-    let path = std::env::join_paths(places.into_iter().chain(std::env::split_paths(&path)));
-    path.unwrap().into_string().unwrap()
-}
-
-/// Does what a page says, in a folder where its packages are installed. `program` is what a person types to run the agent.
+/// Does what a page says. `program` is what a person types to run the agent.
 fn is_followed(
     page: &str,
     agent: &str,
     [old, new]: [&str; 2],
     program: &str,
-    folder: &Folder,
-    programs: &Path,
+    at: &Installation<'_>,
 ) {
     let (judging, playing) = page.split_once(PLAYING).unwrap();
     assert!(lines(judging) < MOST_LINES, "{} lines", lines(judging));
+    for line in block(page, "install: packages").lines() {
+        (at.install)(line);
+    }
+    let (folder, call) = (at.folder, at.call);
     let code = block(page, &format!("file: {agent}"));
     folder.write(agent, code);
     let suite = block(page, "file: suites/paying.yml");
     folder.write("suites/paying.yml", suite);
-    let path = with_programs(programs);
+    let test = format!("$ {call} test\n…\n");
     let provider = provider();
-    let shown = block(page, "shown: record");
-    prints(folder, &path, Some(&provider), shown, 0);
+    at.prints(Some(&provider), block(page, "shown: record"), 0);
     drop(provider);
-    prints(folder, &path, None, "$ cargo mcptest test\n…\n", 0);
+    at.prints(None, &test, 0);
     let other = replaced(judging, suite, "order: 7", "order: 8");
     folder.write("suites/paying.yml", &other);
-    prints(folder, &path, None, block(page, "shown: test"), 101);
+    at.prints(None, block(page, "shown: test"), 101);
 
     let key = "playback: {}";
     assert!(playing.contains(&format!("```yaml,agent\n{key}\n```")));
     let plays = format!("{suite}    {key}\n");
     folder.write("suites/paying.yml", plays);
-    prints(folder, &path, None, "$ cargo mcptest test\n…\n", 0);
+    at.prints(None, &test, 0);
     let other = replaced(playing, code, old, new);
     folder.write(agent, other);
     let shown = block(playing, "shown: playback");
-    prints(folder, &path, None, shown, 101);
+    at.prints(None, shown, 101);
 
     // The same without either key, and green again with the code that was recorded.
-    let play = format!("cargo mcptest play -- {program}");
+    let play = format!("{call} play -- {program}");
     assert!(playing.contains(&format!("`{play}`")));
     let keys = suite.lines().filter(|line| !line.contains("command:"));
     let bare: Vec<&str> = keys.collect();
@@ -132,51 +140,17 @@ fn is_followed(
     let (_, difference) = shown.split_once("  --- recorded\n").unwrap();
     let (difference, _) = difference.split_once("…\n").unwrap();
     let red = format!("$ {play}\n…\n  --- recorded\n{difference}…\n");
-    prints(folder, &path, None, &red, 1);
+    at.prints(None, &red, 1);
     folder.write(agent, code);
-    prints(folder, &path, None, &format!("$ {play}\n…\n"), 0);
+    at.prints(None, &format!("$ {play}\n…\n"), 0);
 }
 
-/// The names that an installer is given, which are those that are installed here.
-#[track_caller]
-fn installs(page: &str, mark: &str, installer: &str, is_installed: &dyn Fn(&str) -> bool) {
-    let line = block(page, mark)
-        .lines()
-        .find_map(|line| line.strip_prefix(installer));
-    let names: Vec<&str> = line.unwrap().split_whitespace().collect();
-    assert!(!names.is_empty());
-    for name in names {
-        let name = name.trim_matches('"');
-        assert!(is_installed(name), "{name}");
-    }
-}
-
-pub(crate) fn the_page_on_python() {
-    let python = packages::python();
-    let is_installed = |name: &str| {
-        let mut all = packages::REQUIREMENTS.lines();
-        name == "mcptest-harness" || all.any(|line| line.split("==").next() == Some(name))
-    };
-    install_the_library(&python);
-    installs(PYTHON, "install: pip", "pip install ", &is_installed);
-    let programs = python.parent().unwrap();
-    let folder = Folder::new();
+pub(in super::super) fn the_page_on_python(at: &Installation<'_>) {
     let change = ["Pays an order", "Sends an order"];
-    let program = "python3 agent.py";
-    is_followed(PYTHON, "agent.py", change, program, &folder, programs);
+    is_followed(PYTHON, "agent.py", change, "python3 agent.py", at);
 }
 
-pub(crate) fn the_page_on_typescript() {
-    let javascript = typescript::modules("typescript-page", packages::PACKAGE);
-    let library = ["mcptest-harness"];
-    let is_installed = |name: &str| {
-        library.contains(&name) || packages::PACKAGE.contains(&format!("\"{name}\": "))
-    };
-    installs(TYPESCRIPT, "install: npm", "npm install ", &is_installed);
-    let folder = Folder::new();
-    packages::link(&javascript, &folder);
-    let programs = javascript.join("node_modules/.bin");
-    let program = "npx tsx agent.mts";
+pub(in super::super) fn the_page_on_typescript(at: &Installation<'_>) {
     let change = ["Pays an order", "Sends an order"];
-    is_followed(TYPESCRIPT, "agent.mts", change, program, &folder, &programs);
+    is_followed(TYPESCRIPT, "agent.mts", change, "npx tsx agent.mts", at);
 }

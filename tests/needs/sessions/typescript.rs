@@ -102,6 +102,11 @@ pub(crate) fn the_library_for_typescript_passes_its_tests() {
     npm(&library().0, &["test"]);
 }
 
+/// The library, packed.
+pub(in super::super) fn library_for_typescript() -> PathBuf {
+    library().1
+}
+
 /// A folder of a name that has what a `package.json` names, and the library.
 pub(super) fn modules(name: &str, package: &str) -> PathBuf {
     let mut package: Value = serde_json::from_str(package).unwrap();
