@@ -86,7 +86,7 @@ impl Asked {
                 "--shuffle-seed" => _ = arguments.next(),
                 "--shard" => shards.push(arguments.next().unwrap_or_default()),
                 flag if flag.starts_with("--shard=") => {
-                    shards.push(flag["--shard=".len()..].to_owned())
+                    shards.push(flag["--shard=".len()..].to_owned());
                 }
                 flag if flag.starts_with("--shuffle-seed=") => {}
                 flag if WITHOUT_EFFECT.contains(&flag) => {}
