@@ -403,7 +403,7 @@ fn a_label_records_what_changed_and_says_what_came_of_it() {
         return;
     }
     for kind in KINDS {
-        let mut repository = Repository::changed(kind, 2);
+        let mut repository = Repository::changed(kind, 4);
         // The base goes on: what it has and the branch has not is not lost.
         git(&repository.origin(), &["switch", "-q", "main"]);
         repository.commit("greeter.txt", "You are very polite.");
@@ -415,7 +415,7 @@ fn a_label_records_what_changed_and_says_what_came_of_it() {
         let model = provider("All is done.");
         let said = repository.run("record.yml", Some(&model)).unwrap();
         assert_eq!(said.code, Some(0), "{kind:?}: {said}");
-        assert_eq!(model.requests().len(), 2, "{kind:?}: {said}");
+        assert_eq!(model.requests().len(), 4, "{kind:?}: {said}");
         assert!(!repository.machine.folder.at("store/labels/record").exists());
         let asked = repository.machine.noted("asked.txt");
         assert!(asked.starts_with("DELETE "), "{asked}");
@@ -429,8 +429,8 @@ fn a_label_records_what_changed_and_says_what_came_of_it() {
             &["diff", "--name-only", &before, &commit],
         );
         let files: Vec<&str> = changed.lines().collect();
-        let wanted = ["run-1.json", "run-2.json"]
-            .map(|run| format!("suites/cassettes/Refunds__gpt-5/{run}"));
+        let wanted =
+            [1, 2, 3, 4].map(|run| format!("suites/cassettes/Refunds__gpt-5/run-{run}.json"));
         assert_eq!(files, wanted, "{kind:?}: {said}");
         assert_ne!(repository.recordings("Refunds"), refunds);
         assert_eq!(repository.recordings("Greeter"), greeter);
@@ -450,7 +450,7 @@ fn a_label_records_what_changed_and_says_what_came_of_it() {
         repository.label("record");
         let said = repository.run("record.yml", Some(&model)).unwrap();
         assert_eq!(said.code, Some(0), "{kind:?}: {said}");
-        assert_eq!(model.requests().len(), 2, "{kind:?}: {said}");
+        assert_eq!(model.requests().len(), 4, "{kind:?}: {said}");
         assert_eq!(repository.commit_of("topic"), commit);
         assert_eq!(repository.machine.noted("statuses.txt"), statuses);
         let summary = repository.machine.summary();
