@@ -61,6 +61,8 @@ struct SideRun {
     /// The digest of its bytes.
     digest: String,
     recorded_with: RecordedWith,
+    /// It was recorded anew because the run before it met a change, and others were kept.
+    chosen: bool,
 }
 
 impl SideRuns {
@@ -79,6 +81,7 @@ impl SideRuns {
                 gates: Some(verdicts.max().unwrap_or(RunVerdict::NothingJudged)),
                 digest: recording.digest,
                 recorded_with: RecordedWith::of(agent, run, before),
+                chosen: run.chosen,
             });
         }
         Self {
@@ -224,6 +227,7 @@ impl SideRuns {
         let (all, gone) = (self.len(), self.not_in(&candidate).count());
         let lost = (1..all).contains(&gone).then(|| RunsOfSide::new(gone, all));
         let changes = self.changes(&candidate, redactor);
+        let met_change = candidate.chosen().or_else(|| self.chosen());
         let samples = match (self.sides(candidate, redactor), lost) {
             (Sides::Unchanged, Some(_)) => {
                 let differences = vec![format!("{gone} recordings are gone, none is new")];
@@ -233,9 +237,15 @@ impl SideRuns {
             (sides, _) => AgentSamples::new(agent, sides),
         };
         match &samples.sides {
-            Sides::Both { .. } => samples.with_changes(changes),
+            Sides::Both { .. } => samples.with_changes(changes).with_met_change(met_change),
             _ => samples,
         }
+    }
+
+    /// How many runs were recorded anew because they met a change, where others were kept.
+    fn chosen(&self) -> Option<RunsOfSide> {
+        let chosen = self.runs.iter().filter(|run| run.chosen).count();
+        (chosen > 0).then(|| RunsOfSide::new(chosen, self.len()))
     }
 
     /// The runs that another side has not, by their bytes.
@@ -318,6 +328,7 @@ impl SideRun {
                 system_prompt: text(&run.system_prompt),
                 ..RecordedWith::default()
             },
+            chosen: false,
         }
     }
 }

@@ -56,6 +56,9 @@ pub struct Run {
     pub tools: Option<Vec<OfferedTool>>,
     /// The machine that recorded it, where the recording says so; times of two machines are not compared.
     pub recorded_on: Option<String>,
+    /// Whether it was recorded anew because the run before it met a change, while other runs were kept: the runs of
+    /// its agent are chosen, and no random sample.
+    pub chosen: bool,
     /// What the agent did.
     pub trace: Trace,
     /// Recorded quality signals.
@@ -131,6 +134,7 @@ impl Run {
             system_prompt: self.system_prompt.clone(),
             tools: self.tools.clone(),
             recorded_on: self.recorded_on.clone(),
+            chosen: self.chosen,
             signals: self.signals,
             outcome: self.outcome,
             by_session: self.by_session,
@@ -377,6 +381,10 @@ fn typed(
     let session = session.filter(|field| !field.is_null());
     let captured = map.take("captured").map(Json::into_value);
     let captured = captured.filter(|field| !field.is_null());
+    // Another recorder may mean something else by the word.
+    let chosen = map
+        .take("chosen")
+        .is_some_and(|chosen| matches!(chosen, Json::Bool(true)));
     Run {
         origin,
         agent_name: at.text(map, "agent_name"),
@@ -385,6 +393,7 @@ fn typed(
         system_prompt: at.text(map, "system_prompt").unwrap_or_default(),
         tools: at.values(map, "tools", |tool, _, at| tools::read(tool, at)),
         recorded_on: at.text(map, "recorded_on"),
+        chosen,
         signals: at.object(map, "signals", read::signals),
         outcome: at.object(map, "outcome", read::outcome),
         by_session: session.is_some() || captured.is_some(),

@@ -42,7 +42,7 @@ keys! {
     RUN {
         schema_version agent_name model recorded_at tools_fingerprint temperature max_tokens system_prompt
         user_prompt trace signals outcome request_fingerprint tools;
-        since 1 session captured recorded_on;
+        since 1 session captured recorded_on chosen;
         instead prompt => user_prompt, system => system_prompt;
     }
     TOOL {

@@ -105,6 +105,12 @@ pub(super) fn of_agent(suite: &LoadedSuite, subject: Subject, context: &Context)
         let asks = format!("`{agent}` must be no worse than its baseline");
         return fails(regression, &asks, &verdict, String::new());
     }
+    if let Some(met) = samples.met_change {
+        let reason = format!(
+            "cannot tell: {met} runs were recorded anew because they met a change, and the others were kept; see `{whole}`"
+        );
+        return Came::Elsewhere(reason).into();
+    }
     if let Some(lost) = samples.lost {
         let reason =
             format!("cannot tell: {lost} recordings of the baseline are gone; see `{whole}`");

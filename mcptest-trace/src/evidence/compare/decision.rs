@@ -53,10 +53,16 @@ pub(super) fn decide(comparison: &Comparison) -> Decision {
         (0, _) | (_, Decision::Regressed | Decision::NotShown) => decision,
         (_, Decision::Holds) if comparison.options.require_not_worse => Decision::NotShown,
         (agents, _) => {
-            let reason = format!(
-                "recordings of {} are gone, and the baseline's runs that are left are no random sample; put the recordings back, or record all runs again",
-                counted(agents, "agent")
-            );
+            let reason = match agents - comparison.met_change() {
+                0 => format!(
+                    "of {} only the runs that met a change were recorded anew, and such runs are no random sample; record all runs again",
+                    counted(agents, "agent")
+                ),
+                lost => format!(
+                    "recordings of {} are gone, and the baseline's runs that are left are no random sample; put the recordings back, or record all runs again",
+                    counted(lost, "agent")
+                ),
+            };
             cannot_tell(reason, comparison)
         }
     }

@@ -155,14 +155,19 @@ pub struct NotComparable {
     pub differences: Vec<String>,
 }
 
-/// An agent of whose baseline only a choice of the runs is left.
+/// An agent whose runs somebody chose, which is no random sample: of its baseline only some runs are left, or those of
+/// its runs were recorded anew that met a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Chosen {
     /// The stem of its recordings.
     pub agent: String,
     /// The runs of the baseline that are gone.
-    pub lost: RunsOfSide,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost: Option<RunsOfSide>,
+    /// The runs of the candidate that were recorded anew because they met a change, where the others were kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub met_change: Option<RunsOfSide>,
 }
 
 /// Two sides, compared.
@@ -299,10 +304,13 @@ pub fn compare(samples: &[AgentSamples], options: &CompareOptions) -> Comparison
         }
         let called = sample.name.iter();
         names.extend(called.map(|called| (name.clone(), called.clone())));
-        chosen.extend(sample.lost.map(|lost| Chosen {
-            agent: name.clone(),
-            lost,
-        }));
+        if sample.lost.or(sample.met_change).is_some() {
+            chosen.push(Chosen {
+                agent: name.clone(),
+                lost: sample.lost,
+                met_change: sample.met_change,
+            });
+        }
         match &sample.sides {
             Sides::Both {
                 baseline,

@@ -181,6 +181,12 @@ impl Comparison {
         lost_outcomes || lost_costs || chosen || !agent.could_tell(&self.options)
     }
 
+    /// How many agents have runs that were recorded anew because they met a change, while others were kept.
+    pub(super) fn met_change(&self) -> usize {
+        let chosen = self.chosen.iter();
+        chosen.filter(|agent| agent.met_change.is_some()).count()
+    }
+
     /// The stems of all agents.
     pub(super) fn stems(&self) -> impl Iterator<Item = &str> {
         let compared = self.agents.iter().map(|agent| &agent.agent);

@@ -347,6 +347,9 @@ pub struct AgentSamples {
     /// How many runs of the baseline are gone, where others of it are left among the candidate: somebody
     /// chose, and a choice of runs is no sample.
     pub lost: Option<RunsOfSide>,
+    /// How many runs of the candidate were recorded anew because they met a change, where the others were kept: somebody
+    /// chose here too.
+    pub met_change: Option<RunsOfSide>,
     /// Why it is gone, where more is known than that there is no recording of it.
     pub gone_because: Option<String>,
 }
@@ -360,6 +363,7 @@ impl AgentSamples {
             sides,
             changes: Vec::new(),
             lost: None,
+            met_change: None,
             gone_because: None,
         }
     }
@@ -370,6 +374,7 @@ setters! {
         with_name(name: AgentName) => Some(name);
         with_changes(changes: Vec<AgentChange>);
         with_lost(lost: Option<RunsOfSide>);
+        with_met_change(met_change: Option<RunsOfSide>);
         with_gone_because(gone_because: Option<String>);
     }
 }

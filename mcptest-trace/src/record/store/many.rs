@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, ErrorKind};
 use std::path::PathBuf;
 
 use serde_json::Value;
 
 use super::disk::{self, Growing};
 use super::error::StoreError;
-use super::{LayoutKind, Store, render_line, runs_in};
+use super::{LayoutKind, Store, render, render_line, runs_in};
 
 /// Where a run is stored.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,6 +19,14 @@ pub struct RunPlace {
     pub file: PathBuf,
     /// The line, from 1, in a file of one run a line.
     pub line: Option<usize>,
+}
+
+impl RunPlace {
+    /// A file, or a line of it.
+    #[must_use]
+    pub const fn new(file: PathBuf, line: Option<usize>) -> Self {
+        Self { file, line }
+    }
 }
 
 /// Adds runs one after another to those that exist. A file of lines has all of them when it is
@@ -103,6 +111,27 @@ impl Store {
                 Ok(())
             }
         }
+    }
+
+    /// Puts another run in the place of one, and leaves all others as they are, byte for byte. To call under the lock.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written, or has no such line; the old run is there.
+    pub fn replace_run(&self, place: &RunPlace, run: &Value) -> Result<(), StoreError> {
+        self.finish_interrupted()?;
+        let Some(line) = place.line else {
+            return disk::write_atomically(&place.file, render(run).as_bytes());
+        };
+        let bytes = disk::read(&place.file)?.unwrap_or_default();
+        let mut lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+        let new = render_line(run) + "\n";
+        let Some(old) = line.checked_sub(1).and_then(|index| lines.get_mut(index)) else {
+            let source = ErrorKind::UnexpectedEof.into();
+            return Err(StoreError::failed(&place.file, "changed", source));
+        };
+        *old = new.as_bytes();
+        disk::write_atomically(&place.file, &lines.concat())
     }
 
     /// Removes runs, and no others: a file, or the lines of one. What is left keeps its name; a file or

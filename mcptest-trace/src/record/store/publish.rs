@@ -55,15 +55,25 @@ impl Store {
     pub fn staged(&self) -> Result<Vec<(usize, Value)>, StoreError> {
         self.finish_interrupted()?;
         let mut runs = Vec::new();
-        for name in runs_in(&self.staging())? {
-            let number = name.to_str().and_then(number_of);
-            let bytes = disk::read(&self.staging().join(&name))?.unwrap_or_default();
-            if let (Some(number), Some(run)) = (number, object(&bytes)) {
+        for (number, path) in self.staged_files()? {
+            let bytes = disk::read(&path)?.unwrap_or_default();
+            if let Some(run) = object(&bytes) {
                 runs.push((number, run));
             }
         }
-        runs.sort_by_key(|(number, _)| *number);
         Ok(runs)
+    }
+
+    /// The files of the runs that are staged, by number. Looks, and changes nothing.
+    pub fn staged_files(&self) -> Result<Vec<(usize, PathBuf)>, StoreError> {
+        let staging = self.staging();
+        let names = runs_in(&staging)?.into_iter();
+        let numbered = names.filter_map(|name| Some((number_of(name.to_str()?)?, name)));
+        let mut files: Vec<_> = numbered
+            .map(|(number, name)| (number, staging.join(name)))
+            .collect();
+        files.sort_by_key(|(number, _)| *number);
+        Ok(files)
     }
 
     /// Forgets what is staged; the old recordings stay.

@@ -1,5 +1,6 @@
 //! The store, from outside.
 
+mod alone;
 mod behaviour;
 mod crash;
 mod errors;

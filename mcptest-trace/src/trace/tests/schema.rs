@@ -34,6 +34,18 @@ fn cassettes_below(folder: &Path) -> Vec<serde_json::Value> {
     read.flatten().collect()
 }
 
+/// What another recorder means by the word is its own business.
+#[test]
+fn a_run_is_chosen_where_it_says_so_and_nowhere_else() {
+    let chosen = |value: serde_json::Value| {
+        let mut run = run();
+        run["chosen"] = value;
+        parse(&run.to_string()).unwrap().chosen
+    };
+    assert!(chosen(json!(true)));
+    assert!(!chosen(json!(false)) && !chosen(json!("by hand")) && !chosen(json!(null)));
+}
+
 #[test]
 fn the_schema_agrees_with_the_reader() {
     let schema: serde_json::Value = serde_json::from_str(CASSETTE_SCHEMA).unwrap();

@@ -347,8 +347,12 @@ impl Comparison {
                 format!("not comparable{}", named_stems(names, &others)),
             ),
             (
-                self.chosen.len(),
+                self.chosen.len() - self.met_change(),
                 "left with only some of the baseline's recordings".to_owned(),
+            ),
+            (
+                self.met_change(),
+                "recorded anew only in the runs that met a change".to_owned(),
             ),
         ];
         let some = kinds.into_iter().filter(|(count, _)| *count > 0);

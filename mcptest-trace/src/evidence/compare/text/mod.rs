@@ -284,11 +284,24 @@ impl Comparison {
         ] {
             notes.extend(listed(what, agents));
         }
-        for Chosen { agent, lost } in &self.chosen {
+        for Chosen {
+            agent,
+            lost,
+            met_change,
+        } in &self.chosen
+        {
             let agent = names.quoted(agent);
-            notes.push(format!(
-                "{agent}: {lost} recordings of the baseline are gone; the runs that are left are no random sample"
-            ));
+            let lost = lost.map(|lost| {
+                format!("{agent}: {lost} recordings of the baseline are gone; the runs that are left are no random sample")
+            });
+            // Who recorded some runs anew knows why those of the baseline are gone.
+            let told = met_change.map(|met| {
+                format!(
+                    "{agent}: {met} runs were recorded anew because they met a change, and the others were kept; such runs are no random sample: \
+                     record all of them again"
+                )
+            });
+            notes.extend(told.or(lost));
         }
         let most = match shown {
             ShownAgents::All => usize::MAX,
