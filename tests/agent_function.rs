@@ -30,6 +30,12 @@ async fn greet(session: Session) -> Result<(), String> {
     ask(session.openai_url(), session.prompt()).map(drop)
 }
 
+/// The same, after somebody changed the code: it asks twice.
+async fn greet_twice(session: Session) -> Result<(), String> {
+    ask(session.openai_url(), session.prompt())?;
+    ask(session.openai_url(), session.prompt()).map(drop)
+}
+
 /// Another function, with errors of another kind.
 async fn shrug(_: Session) -> Result<(), io::Error> {
     Err(io::Error::other("it shrugs"))
@@ -175,6 +181,8 @@ fn runner(folder: &str, drivers: &str) -> ExitCode {
             harness.agents([("Greeter", boxed(greet)), ("Thrower", boxed(shrug))])
         }
         "none" => harness,
+        "a list of one" => harness.agents([("Greeter", greet)]),
+        "a list of one that asks twice" => harness.agents([("Greeter", greet_twice)]),
         "one that pays" => harness.agents([("Payer", boxed(pays))]),
         "one that pays otherwise" => harness.agents([("Payer", boxed(pay_otherwise))]),
         "one that panics" => harness.agent(panic_at_two),
@@ -199,10 +207,14 @@ fn main() -> ExitCode {
     if let Ok(folder) = std::env::var(RUNNER) {
         return runner(&folder, &std::env::var(DRIVERS).unwrap());
     }
-    let tests: [(&str, fn()); 10] = [
+    let tests: [(&str, fn()); 11] = [
         (
             "a_recording_is_played_to_a_function",
             a_recording_is_played_to_a_function,
+        ),
+        (
+            "a_function_that_changed_is_recorded_anew",
+            a_function_that_changed_is_recorded_anew,
         ),
         (
             "functions_are_recorded_and_judged",
@@ -340,6 +352,47 @@ fn a_recording_is_played_to_a_function() {
             .stdout
             .contains("this agent has neither `command:` nor a function"),
         "{unknown}"
+    );
+}
+
+fn a_function_that_changed_is_recorded_anew() {
+    let mut scene = Scene::new();
+    let record = |scene: &Scene, drivers: &str, more: &[(&str, &str)]| {
+        scene.run_as(drivers, Some("changed"), more, &["greeter"])
+    };
+    // Nothing is there, and nothing is known of what it will cost.
+    let first = record(&scene, "a list of one", &[]).exits(0);
+    let told = "2 of 2 runs to record; what they will cost is not known";
+    assert!(first.stderr.contains(told), "{first}");
+    let same = record(&scene, "a list of one", &[]).exits(0);
+    assert!(same.stderr.contains("0 of 2 runs to record\n"), "{same}");
+    assert_eq!(scene.model.requests().len(), 2);
+    let dry = [("MCPTEST_RECORD_DRY_RUN", "1")];
+    let told = "2 of 2 runs to record: about 22 tokens, $0.0001 (as recorded before)\n  `Greeter`: 2 runs (runs 1, 2: model call 1 of 1: ";
+    let said = record(&scene, "a list of one that asks twice", &dry).exits(0);
+    assert!(said.stderr.contains(told), "{said}");
+    assert!(!said.stdout.contains("test greet::greeter"), "{said}");
+    assert_eq!(scene.model.requests().len(), 2);
+    let says = |text: &str| json!([{ "text": text, "usage": { "prompt": 9, "completion": 2 } }]);
+    let runs = ["Hello one.", "Hello two.", "Hello three.", "Hello four."].map(says);
+    let script = json!({ "key": "scripted", "conversations": [{ "user": "Say hello.", "model": "gpt-5", "runs": runs }] });
+    scene.model = Provider::start(Script::from_json(&script.to_string()).unwrap()).unwrap();
+    let said = record(&scene, "a list of one that asks twice", &[]).exits(0);
+    assert!(
+        said.stderr
+            .contains("recorded 2 runs of `Greeter` (44 tokens"),
+        "{said}"
+    );
+    assert_eq!(scene.closing("Greeter__gpt-5/run-2.json"), "Hello four.");
+    // A loop is no function: it replaces none of its recordings.
+    let other = record(&scene, "a loop alone", &[]).exits(101);
+    assert!(other.stdout.contains("are of its own code"), "{other}");
+    // A dry run judges nothing, so that no case of it may count as passed.
+    let nextest = [dry[0], ("NEXTEST_RUN_ID", "a1")];
+    let nextest = record(&scene, "a list of one", &nextest).exits(101);
+    assert!(
+        nextest.stderr.contains("a dry run is not for nextest"),
+        "{nextest}"
     );
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn note(folder: &Path, places: &BTreeSet<PathBuf>) -> Option<String> 
     };
     Some(format!(
         "a recording of all runs is going on or was stopped: `{first}` holds {}{more}. Some agents may have new runs, others \
-         their old ones. `{}` keeps these runs, and records the others; to give them up, remove the folder",
+         their old ones. `{}`, or `--changed`, keeps these runs and records the others; to give them up, remove the folder",
         counted(*runs, "new run"),
         call("record --all")
     ))
@@ -74,6 +74,9 @@ mod tests {
             ),
             "{said}"
         );
-        assert!(said.contains("`cargo mcptest record --all`"), "{said}");
+        assert!(
+            said.contains("`cargo mcptest record --all`, or `--changed`,"),
+            "{said}"
+        );
     }
 }

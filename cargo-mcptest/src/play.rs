@@ -79,6 +79,7 @@ impl Play {
             roots: package.roots.clone(),
             command: self.command.clone(),
             plays: true,
+            only_records: false,
             is_test: false,
         };
         let mut process = job.process()?;

@@ -38,8 +38,9 @@ const CHILD: &str = "CARGO_MCPTEST_RECORDS";
 ///
 /// Example: `cargo mcptest record -- python agent.py`
 ///
-/// Only missing runs are recorded, unless you say `--all`. Keys of models come from the environment. New recordings are
-/// judged at once: for a case of `playback`, your agent's own code runs once more for each recording.
+/// Only missing runs are recorded, unless you say `--all` or `--changed`. Keys of models come from the environment. New
+/// recordings are judged at once: for a case of `playback`, your agent's own code runs once more for each recording.
+/// Before the first call to a model, one line says what recording will cost, as far as earlier recordings tell.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Record {
@@ -49,15 +50,46 @@ pub(crate) struct Record {
     judging: Judging,
     #[command(flatten)]
     part: Part,
-    /// Record all runs again.
-    #[arg(long)]
-    all: bool,
+    #[command(flatten)]
+    which: Which,
+    #[command(flatten)]
+    how: How,
     /// The program that is the agent, with its arguments. It replaces `command:` of the suites.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
     /// The format of the output.
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
+}
+
+/// Which runs are recorded.
+#[derive(Debug, clap::Args)]
+struct Which {
+    /// Record all runs again.
+    #[arg(long)]
+    all: bool,
+    /// Play all recordings to the code first, and record all runs of the agents that changed: a run asks something else,
+    /// is stale, or is missing. The recordings of all other agents stay as they are.
+    #[arg(long, conflicts_with = "all")]
+    changed: bool,
+    /// With `--changed`: record only the runs that met the change. The runs are then chosen, and `compare` says so.
+    #[arg(long, requires = "changed")]
+    only_runs: bool,
+}
+
+/// How they are recorded.
+#[derive(Debug, clap::Args)]
+struct How {
+    /// Record all runs into this folder, which is laid out as the package. The recordings of the suites stay as they are,
+    /// and nothing is judged: `cargo mcptest compare . FOLDER` compares both.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "changed")]
+    into: Option<PathBuf>,
+    /// Say what recording will cost, and record nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Record although it will cost more than the `budget` of a suite.
+    #[arg(long)]
+    over_budget: bool,
 }
 
 /// What the process that records has to know.
@@ -70,12 +102,17 @@ pub(crate) struct RecordJob {
     pub(crate) command: Vec<String>,
     /// Whether each agent with a command has the gate `playback`.
     pub(crate) plays: bool,
+    /// Whether it only records, and judges nothing.
+    pub(crate) only_records: bool,
     /// Whether it ends as a test does, and not as this command.
     pub(crate) is_test: bool,
 }
 
 impl Record {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
+        if let Some(failure) = self.judges_nothing() {
+            return Err(failure);
+        }
         let opened = Opened::whole(&self.judging, output)?;
         let cases = opened.suites.cases();
         let names = || cases.iter().map(PackageCase::name);
@@ -91,7 +128,10 @@ impl Record {
             let agent = agent.agent();
             agent.command.is_none() && agent.gate(GateKind::Playback).is_none()
         };
+        // Of what changed nobody knows yet whether it is to be recorded.
+        let looks_first = self.mode() == "changed";
         if !cfg!(feature = "record")
+            && !looks_first
             && self.command.is_empty()
             && wanted.any(|agent| built_in(&agent))
         {
@@ -113,16 +153,15 @@ impl Record {
             roots: package.roots.clone(),
             command: self.command.clone(),
             plays: false,
+            only_records: self.how.into.is_some(),
             is_test: false,
         };
-        // Messages say the variable, whoever records.
-        let all = self.all || env::var("MCPTEST_RECORD").is_ok_and(|mode| mode == "all");
         let mut child = asked.process()?;
         child
             .args(self.part.arguments())
             .args(self.filter.arguments())
-            .env("MCPTEST_RECORD", if all { "all" } else { "missing" })
             .stdin(Stdio::null());
+        self.tell(&mut child)?;
         let mut results = ChildResults::default();
         let holds = match self.format {
             OutputFormat::Text => ran(&mut child)?,
@@ -157,6 +196,48 @@ impl Record {
             ExitStatus::Holds
         } else {
             ExitStatus::Finding
+        })
+    }
+}
+
+impl Record {
+    /// What is recorded, as the variable says it.
+    fn mode(&self) -> &'static str {
+        let asked = env::var("MCPTEST_RECORD").unwrap_or_default();
+        match asked.as_str() {
+            _ if self.which.changed => "changed",
+            _ if self.which.all || self.how.into.is_some() => "all",
+            "all" => "all",
+            "changed" => "changed",
+            _ => "missing",
+        }
+    }
+
+    /// Says to the process that records what it records, and how. Messages say the variables, whoever records.
+    fn tell(&self, child: &mut Command) -> Result<(), Failure> {
+        child.env("MCPTEST_RECORD", self.mode());
+        let flags = [
+            (self.which.only_runs, "MCPTEST_RECORD_ONLY_RUNS"),
+            (self.how.dry_run, "MCPTEST_RECORD_DRY_RUN"),
+            (self.how.over_budget, "MCPTEST_RECORD_OVER_BUDGET"),
+        ];
+        for (_, variable) in flags.into_iter().filter(|(is_set, _)| *is_set) {
+            child.env(variable, "1");
+        }
+        if let Some(folder) = &self.how.into {
+            // A path is meant from here, and the process runs in the package's folder.
+            child.env("MCPTEST_RECORD_INTO", std::path::absolute(folder)?);
+        }
+        Ok(())
+    }
+
+    /// Why there are no cases to write as JSON.
+    fn judges_nothing(&self) -> Option<Failure> {
+        let judges_nothing = self.how.dry_run || self.how.into.is_some();
+        let asks = self.format == OutputFormat::Json && judges_nothing;
+        asks.then(|| {
+            Failure::new("with `--dry-run` or `--into` no case is judged, so there is nothing to write as JSON")
+                .help("leave `--format json` out")
         })
     }
 }
@@ -239,6 +320,7 @@ impl Test {
             roots: package.roots.clone(),
             command: Vec::new(),
             plays: false,
+            only_records: false,
             is_test: true,
         };
         let mut process = asked.process()?;
@@ -304,6 +386,11 @@ pub(crate) fn child() -> Option<ExitCode> {
     };
     let harness = if asked.plays {
         harness.with_playback()
+    } else {
+        harness
+    };
+    let harness = if asked.only_records {
+        harness.only_recording()
     } else {
         harness
     };

@@ -73,7 +73,11 @@ fn recording_this_repositorys_suites_again_gives_the_same_runs() {
         .env("ANTHROPIC_API_KEY", "scripted")
         .env("OPENAI_API_KEY", "scripted");
     let ran = process::run(&mut command).exits(0);
-    assert_eq!(ran.stderr.matches("recorded ").count(), 3, "{ran}");
+    let mut told = ran.stderr.lines();
+    let cost = told.next().unwrap_or_default();
+    assert!(cost.contains(" (as recorded before)"), "{ran}");
+    let recorded = told.filter(|line| line.starts_with("recorded "));
+    assert_eq!(recorded.count(), 3, "{ran}");
 
     let is_run = |path: &PathBuf| path.extension() == Some("json".as_ref());
     let committed = files("suites").into_iter().chain(files("cassettes"));

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use mcptest::command::call;
 use mcptest_session::driver;
 use mcptest_session::play::{PlayOptions, PlaySession, PlayedRun, Recording};
 use mcptest_session::record::RunOptions;
@@ -15,7 +16,7 @@ use crate::failure::Failure;
 const LIMIT: Duration = Duration::from_mins(1);
 
 /// What the program is answered. It calls no tool.
-const ANSWER: &str = "This answer is made up by `cargo mcptest init`.";
+const ANSWER: &str = "This answer is made up by the command `init` of mcptest-harness.";
 
 /// What is said in the help of each failure.
 const BY_HAND: &str = "a suite can also be written by hand: docs/recording.md";
@@ -105,7 +106,8 @@ fn start(command: &[String], error: &driver::StartError) -> Failure {
     let failure = Failure::new(why);
     match command {
         [line] if line.contains(char::is_whitespace) => failure.help(format!(
-            "the program is started without a shell: give it without quotation marks, `cargo mcptest init -- {line}`"
+            "the program is started without a shell: give it without quotation marks, `{}`",
+            call(&format!("init -- {line}"))
         )),
         _ => failure.help(
             "give a program that is on the PATH, or a path to one from the folder where you run the command",

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use mcptest::command::call;
 use mcptest::judge;
 use mcptest_suite::model::{Prompt, Suite};
 use mcptest_suite::{Source, SuitePath, is_reserved, segment, shown_path};
@@ -116,7 +117,7 @@ impl<'a> Beside<'a> {
         let up = relative(&real(&root), &real(&package.folder));
         let words: Vec<String> = self.command.iter().map(|word| quoted(word)).collect();
         let text = format!(
-            "# Written by `cargo mcptest init`. `cargo mcptest record` runs the agent with its real model, and keeps what it does.\n\
+            "# Written by `{init}`. `{record}` runs the agent with its real model, and keeps what it does.\n\
              agents:\n  \
              - name: {name}\n    \
              model: {model}\n    \
@@ -129,6 +130,8 @@ impl<'a> Beside<'a> {
              # Each recording is played to the agent's own code: it must still ask and do the same.\n    \
              playback: {{}}\n    \
              # Say beside it what every run must do, e.g. `calls: {{ max: 5 }}` or `narrative: {{}}`.\n",
+            init = call("init"),
+            record = call("record"),
             name = quoted(&self.name),
             model = quoted(model),
             prompt = quoted(self.prompt),

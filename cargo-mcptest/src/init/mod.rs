@@ -117,10 +117,13 @@ impl Init {
             return self.beside(output);
         }
         if self.selection.is_without_crate() {
-            return Err(Failure::new("there is no crate here, nor in any folder above").help(
-                "give the program that is the agent: `cargo mcptest init -- python3 agent.py`; or run the command in the folder of \
-                 a crate, or give `--manifest-path <path of a Cargo.toml>`",
-            ));
+            return Err(
+                Failure::new("there is no crate here, nor in any folder above").help(format!(
+                    "give the program that is the agent: `{}`; or run the command in the folder of a crate, or give \
+                     `--manifest-path <path of a Cargo.toml>`",
+                    call("init -- python3 agent.py")
+                )),
+            );
         }
         let package = self.selection.any()?;
         let dependency = match &self.path {

@@ -45,6 +45,8 @@ pub(crate) struct Unplayable {
     /// What shows it.
     pub(crate) details: Vec<String>,
     pub(crate) help: Option<String>,
+    /// The recording is why, and not the code.
+    pub(crate) of_recording: bool,
 }
 
 /// Why a gate has no number for a run.
@@ -67,6 +69,7 @@ fn played<'i>(
         found: "no program or function of the agent".to_owned(),
         details: Vec::new(),
         help: None,
+        of_recording: false,
     };
     let player = input.player.ok_or_else(not_here)?;
     let place = input.runs.iter().position(|other| ptr::eq(other, run));

@@ -56,11 +56,11 @@ pub(crate) fn data(
 pub(super) fn rerun(suite: &LoadedSuite, case: &Case, context: &Context) -> String {
     let subject = case.kind.subject();
     let unrecorded = subject.filter(|subject| suite.is_unrecorded(*subject));
-    let mode = record::asked().ok().flatten();
-    match unrecorded.zip(mode) {
-        Some((subject, mode)) => {
+    let asked = record::asked().ok().flatten();
+    match unrecorded.zip(asked) {
+        Some((subject, asked)) => {
             let command = suite.command(subject);
-            format!("{}={} {command}", record::VARIABLE, mode.word())
+            format!("{}={} {command}", record::VARIABLE, asked.mode.word())
         }
         None => context.rerun(),
     }

@@ -137,11 +137,16 @@ fn find(case: &MacroCase<'_>) -> Result<(Arc<LoadedSuite>, Case, Context), Shown
     let functions = functions.unwrap_or_default();
     let recording = recording::asked(None, &functions, true);
     let recording = recording.map_err(|problem| Shown(format!("error: {problem}")))?;
+    let crate_dir = crate_dir(case.crate_dir);
+    let elsewhere = recording.as_ref().map(|asked| asked.elsewhere(&crate_dir));
+    let elsewhere = elsewhere.transpose();
+    let elsewhere = elsewhere.map_err(|problem| Shown(format!("error: {problem}")))?;
     let loaded = load(
-        &crate_dir(case.crate_dir),
+        &crate_dir,
         case,
         &functions,
         recording.is_some(),
+        elsewhere.flatten().as_deref(),
     );
     let mut suite = loaded.map_err(Shown)?;
     let Some(found) = suite.case(case.case) else {
@@ -152,7 +157,7 @@ fn find(case: &MacroCase<'_>) -> Result<(Arc<LoadedSuite>, Case, Context), Shown
     };
     if let Some(recording) = recording {
         for subject in recording::needed(&suite, &found) {
-            recording.record(&suite, subject);
+            recording.record(&suite, subject, None);
         }
         suite = Arc::new(suite.found_anew());
     }
@@ -187,8 +192,15 @@ fn alone() -> bool {
     exact && arguments.iter().filter(|argument| !flag(argument)).count() == 1
 }
 
-/// `whole`: with all agents, though one alone is run.
-fn load(crate_dir: &Path, case: &MacroCase<'_>, functions: &AgentFunctions, whole: bool) -> Loaded {
+/// `whole`: with all agents, though one alone is run. `elsewhere`: the folder that has its recordings, where that is
+/// not the crate's.
+fn load(
+    crate_dir: &Path,
+    case: &MacroCase<'_>,
+    functions: &AgentFunctions,
+    whole: bool,
+    elsewhere: Option<&Path>,
+) -> Loaded {
     let path = crate_dir.join(case.suite);
     // Loading a suite cannot leave the map half-changed, so a panic elsewhere does not spoil it.
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -230,7 +242,10 @@ fn load(crate_dir: &Path, case: &MacroCase<'_>, functions: &AgentFunctions, whol
     };
     let loaded = loaded.map(|suite| {
         let suite = suite.recorded_with(command).run_by_functions(functions);
-        Arc::new(suite)
+        Arc::new(match elsewhere {
+            Some(folder) => suite.recorded_into(folder),
+            None => suite,
+        })
     });
     by_path.insert(part, loaded.clone());
     loaded

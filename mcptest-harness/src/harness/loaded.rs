@@ -12,6 +12,7 @@ use super::agent_runs::AgentRuns;
 use super::discovery::SuiteFile;
 use super::functions::AgentFunctions;
 use super::near::NearNames;
+use super::pattern::without_detours;
 use super::place::{PlaceError, Wanted};
 use super::regression::trusted::Trusted;
 use super::runs::{self, SuitePlace};
@@ -47,6 +48,15 @@ pub(crate) struct LoadedSuite {
     near: Arc<OnceLock<NearNames>>,
     /// What its agents are compared with, once a case has asked for it.
     trusted: Arc<OnceLock<Result<Arc<Trusted>, Failure>>>,
+    /// The folder that has its recordings, where that is not the package's.
+    elsewhere: Option<Arc<Elsewhere>>,
+}
+
+/// Another folder that is laid out as the package.
+struct Elsewhere {
+    folder: PathBuf,
+    /// The suite's folder there.
+    suite_dir: PathBuf,
 }
 
 impl LoadedSuite {
@@ -105,6 +115,7 @@ impl LoadedSuite {
             looked_at: false,
             near: Arc::default(),
             trusted: Arc::default(),
+            elsewhere: None,
         })
     }
 
@@ -119,6 +130,23 @@ impl LoadedSuite {
     pub(crate) fn recorded_with(mut self, command: RecordCommand) -> Self {
         self.command = command;
         self
+    }
+
+    /// The same, whose recordings lie in another folder, which is laid out as the package.
+    pub(crate) fn recorded_into(mut self, folder: &Path) -> Self {
+        let path = self.suite.source.path();
+        let suite_dir = path.parent().unwrap_or(path);
+        let below = suite_dir.strip_prefix(&self.crate_dir).unwrap_or(suite_dir);
+        self.elsewhere = Some(Arc::new(Elsewhere {
+            folder: without_detours(folder),
+            suite_dir: without_detours(&folder.join(below)),
+        }));
+        self
+    }
+
+    /// Keeps the runs of an agent that were read and played already, for its cases.
+    pub(crate) fn keep(&self, subject: Subject, runs: AgentRuns) {
+        _ = self.recorded[&subject].set(Ok(runs));
     }
 
     /// The same, some of whose agents are functions of the crate.
@@ -195,6 +223,11 @@ impl LoadedSuite {
     /// Whether an agent was to be recorded, and was not.
     pub(crate) fn is_unrecorded(&self, subject: Subject) -> bool {
         self.ready[&subject].get().is_some_and(Result::is_err)
+    }
+
+    /// Why an agent was not recorded that was to be.
+    pub(crate) fn unrecorded(&self, subject: Subject) -> Option<&Failure> {
+        self.ready[&subject].get()?.as_ref().err()
     }
 
     /// Whether all runs of an agent were recorded by this process.
@@ -285,6 +318,7 @@ impl LoadedSuite {
         for (suite_dir, cassette) in layouts {
             let wanted = Wanted {
                 crate_dir: folder,
+                shown_from: folder,
                 suite_dir: &suite_dir,
                 suite_stem: self.relative.with_extension(""),
                 cassette: cassette.as_deref(),
@@ -324,14 +358,34 @@ impl LoadedSuite {
         })
     }
 
-    /// Where the suite lies. `command`: what a person types to record.
+    /// Where the runs of its agents lie, and are put. `command`: what a person types to record.
     pub(crate) fn place<'a>(
         &'a self,
         command: &'a str,
         near: &'a OnceLock<NearNames>,
     ) -> SuitePlace<'a> {
+        let own = self.own_place(command, near);
+        match &self.elsewhere {
+            None => own,
+            Some(elsewhere) => SuitePlace {
+                crate_dir: &elsewhere.folder,
+                suite_dir: &elsewhere.suite_dir,
+                ..own
+            },
+        }
+    }
+
+    /// The same of the suite's own recordings, wherever new ones are put.
+    pub(crate) fn own_place<'a>(
+        &'a self,
+        command: &'a str,
+        near: &'a OnceLock<NearNames>,
+    ) -> SuitePlace<'a> {
+        let path = self.suite.source.path();
         SuitePlace {
             crate_dir: &self.crate_dir,
+            suite_dir: path.parent().unwrap_or(path),
+            shown_from: &self.crate_dir,
             relative: &self.relative,
             command,
             near,
@@ -462,7 +516,7 @@ impl LoadedSuite {
         let (agent, source) = (self.case_name(subject), self.source());
         let snapshots = CaseSnapshots::new(source.path(), source.shown(), &self.crate_dir, &agent);
         snapshots
-            .only_compared(self.looked_at)
+            .only_compared(self.looked_at || self.elsewhere.is_some())
             .in_crate(self.is_in_crate())
     }
 

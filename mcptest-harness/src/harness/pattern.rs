@@ -21,7 +21,7 @@ pub(super) fn unbounded(pattern: &str, suite_dir: &Path, crate_dir: &Path) -> Op
 }
 
 /// A path without `.` and without `folder/..`, for people; links are not followed.
-pub(super) fn without_detours(path: &Path) -> PathBuf {
+pub(crate) fn without_detours(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         let leaves = part == Component::ParentDir

@@ -18,8 +18,10 @@ use crate::trace::Layout;
 
 /// What is looked for.
 pub(crate) struct Wanted<'a> {
-    /// The crate's folder, which shown paths are relative to.
+    /// The crate's folder, or another that is laid out as it.
     pub(crate) crate_dir: &'a Path,
+    /// The folder that shown paths are relative to.
+    pub(crate) shown_from: &'a Path,
     /// The folder the suite file lies in.
     pub(crate) suite_dir: &'a Path,
     /// The suite's path below its root, without extension.
@@ -244,7 +246,7 @@ impl Wanted<'_> {
     /// A path as it is shown: from the crate's folder.
     pub(crate) fn shown(&self, path: &Path) -> String {
         let path = without_detours(path);
-        shown_path(path.strip_prefix(self.crate_dir).unwrap_or(&path))
+        shown_path(path.strip_prefix(self.shown_from).unwrap_or(&path))
     }
 
     fn beside(&self) -> PathBuf {

@@ -183,9 +183,9 @@ impl<'a> AgentPlayer<'a> {
     fn play(&self, place: usize, options: &PlaybackOptions) -> Result<PlayedRun, Unplayable> {
         let run = &self.runs.runs()[place];
         let Some(cassette) = run.cassette() else {
-            return Err(unplayable(LiveError::new(
-                "the recording cannot be read again",
-            )));
+            return Err(unplayable(
+                LiveError::new("the recording cannot be read again").of_recording(),
+            ));
         };
         let request = PlayRequest {
             suite: &self.suite.suite,
@@ -225,11 +225,12 @@ impl Player for AgentPlayer<'_> {
 
 fn unplayable(error: LiveError) -> Unplayable {
     let shown = error.shown.iter().flat_map(|shown| shown.lines());
-    let notes = error.note.iter().map(String::as_str);
+    let notes = error.note.as_deref().into_iter();
     Unplayable {
         found: error.problem,
         details: shown.chain(notes).map(str::to_owned).collect(),
         help: error.help,
+        of_recording: error.of_recording,
     }
 }
 

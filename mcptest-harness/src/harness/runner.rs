@@ -7,13 +7,14 @@ use std::mem;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 
 use libtest_mimic::ColorSetting;
 use mcptest_suite::{
     Diagnostic, LoadError, Style, SuitePath, is_reserved, nearest, quoted_list, segment,
 };
+use mcptest_trace::record::say;
 
 use super::agent_runs::{AgentRuns, Verdict};
 use super::arguments::{Asked, left_out, of_process, threads};
@@ -21,8 +22,8 @@ use super::discovery::discover;
 use super::functions::AgentFunctions;
 use super::loaded::LoadedSuite;
 use super::output;
-use super::prepared::Prepared;
-use super::recording;
+use super::prepared::{Needed, Prepared};
+use super::recording::{self, LiveRecording, Next, Plan};
 use super::sharding::Sharding;
 use super::tags::Selection;
 use super::trials::{RustCheck, Settings};
@@ -55,6 +56,8 @@ pub struct Harness {
     program: Vec<String>,
     /// Whether each agent with a command has `playback`, whatever the suites say.
     plays: bool,
+    /// Whether recordings are only made, and judged by somebody else.
+    only_records: bool,
     /// The agents that are async functions.
     pub(super) functions: AgentFunctions,
 }
@@ -71,6 +74,7 @@ impl fmt::Debug for Harness {
             .field("own_loop", &self.own_loop.is_some())
             .field("program", &self.program)
             .field("plays", &self.plays)
+            .field("only_records", &self.only_records)
             .field("functions", &self.functions)
             .finish()
     }
@@ -89,6 +93,7 @@ impl Harness {
             own_loop: None,
             program: Vec::new(),
             plays: false,
+            only_records: false,
             functions: AgentFunctions::default(),
         }
     }
@@ -118,6 +123,13 @@ impl Harness {
     #[must_use]
     pub fn with_playback(mut self) -> Self {
         self.plays = true;
+        self
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub fn only_recording(mut self) -> Self {
+        self.only_records = true;
         self
     }
 
@@ -162,7 +174,7 @@ impl Harness {
     #[must_use]
     pub fn run(&self) -> ExitCode {
         self.judge().unwrap_or_else(|problem| {
-            mcptest_trace::record::say(&format!("error: {problem}"));
+            say(&format!("error: {problem}"));
             ExitCode::from(101)
         })
     }
@@ -184,7 +196,7 @@ impl Harness {
                 !self.package.is_empty(),
             )?
         };
-        let prepared = self.prepare(&asked, Selection::asked()?, recording.is_some());
+        let prepared = self.prepare(&asked, Selection::asked()?, recording.as_ref())?;
         prepared.check_selection(&asked)?;
         // Of single cases not every suite is loaded.
         if recording.is_some() || !asked.arguments.exact {
@@ -235,9 +247,9 @@ impl Harness {
                 _ => prepared.needed(&names, &asked, &self.checks),
             };
             let threads = threads(&arguments, needed.len());
-            on_threads(threads, needed.len(), |index| {
-                recording.record(needed[index].suite, needed[index].subject);
-            });
+            if let Some(ended) = self.record(recording, &needed, threads) {
+                return Ok(ended);
+            }
         }
         if arguments.list {
             // The process ends with the list: nothing is taken apart for it.
@@ -255,6 +267,50 @@ impl Harness {
         }
         // What a process was asked to write and did not write is no success of it.
         Ok(folder::unwritten().map_or(exit_code, |_| ExitCode::from(101)))
+    }
+
+    /// Records what is to be recorded of some agents; how everything ends, where nothing is judged.
+    fn record(
+        &self,
+        recording: &LiveRecording,
+        needed: &[Needed<'_>],
+        threads: usize,
+    ) -> Option<ExitCode> {
+        let failed = |text: &str| {
+            say(text);
+            Some(ExitCode::from(101))
+        };
+        let planned = on_threads(threads, needed.len(), |index| {
+            let Needed { suite, subject, .. } = needed[index];
+            (suite, subject, recording.plan(suite, subject))
+        });
+        match recording.announce(&planned) {
+            Err(text) => return failed(&text),
+            Ok(Next::Nothing) => return Some(ExitCode::SUCCESS),
+            Ok(Next::Record) => {}
+        }
+        let plans = planned.into_iter().map(|(.., plan)| Mutex::new(Some(plan)));
+        let plans: Vec<Mutex<Option<Plan>>> = plans.collect();
+        on_threads(threads, needed.len(), |index| {
+            let Needed { suite, subject, .. } = needed[index];
+            let plan = plans[index]
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
+            recording.record(suite, subject, plan);
+        });
+        if !self.only_records {
+            return None;
+        }
+        let unrecorded = needed
+            .iter()
+            .filter_map(|agent| recording.unrecorded(agent.suite, agent.subject));
+        let unrecorded: Vec<String> = unrecorded.collect();
+        if unrecorded.is_empty() {
+            Some(ExitCode::SUCCESS)
+        } else {
+            failed(&unrecorded.join("\n\n"))
+        }
     }
 
     /// Where checks are registered, one that a suite names must be among them.
@@ -303,8 +359,15 @@ impl Harness {
     }
 
     /// Finds and loads what the arguments need.
-    fn prepare(&self, asked: &Asked, selection: Option<Selection>, recording: bool) -> Prepared {
+    fn prepare(
+        &self,
+        asked: &Asked,
+        selection: Option<Selection>,
+        recording: Option<&LiveRecording>,
+    ) -> Result<Prepared, String> {
         let crate_dir = crate_dir(&self.compiled_in);
+        let elsewhere = recording.map(|recording| recording.elsewhere(&crate_dir));
+        let elsewhere = elsewhere.transpose()?.flatten();
         let default = [PathBuf::from("suites")];
         let roots = if self.roots.is_empty() {
             &default[..]
@@ -313,7 +376,7 @@ impl Harness {
         };
         let found = discover(&crate_dir, roots);
         // Which tags there are is known when every suite is.
-        let all = selection.is_some() || recording;
+        let all = selection.is_some() || recording.is_some();
         let mut prepared = Prepared::new(selection);
         for (name, text) in found.problems {
             prepared.fail(name, text);
@@ -359,12 +422,16 @@ impl Harness {
             } else {
                 loaded
             };
+            let loaded = match &elsewhere {
+                Some(folder) => loaded.map(|suite| suite.recorded_into(folder)),
+                None => loaded,
+            };
             match loaded.and_then(|suite| self.knows_checks(suite)) {
                 Ok(suite) => prepared.add(path, suite, &names, &self.checks),
                 Err(error) => prepared.refuse(&path, error),
             }
         }
-        prepared
+        Ok(prepared)
     }
 }
 

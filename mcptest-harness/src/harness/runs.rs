@@ -4,18 +4,24 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use mcptest_suite::model::{Agent, Suite};
-use mcptest_suite::{Diagnostic, Span};
+use mcptest_suite::{Diagnostic, Span, shown_path};
 
 use super::near::NearNames;
+use super::pattern::without_detours;
 use super::place::{PlaceError, Wanted};
+use crate::record::LiveError;
 use crate::render::{Evidence, Failure, Finding};
-use crate::trace::Run;
-use crate::trace::read_runs;
+use crate::trace::{Layout, Run, read_runs};
 use mcptest_trace::text::counted;
 
 /// Where a suite lies.
 pub(crate) struct SuitePlace<'a> {
+    /// The folder below which its recordings lie: the package's, or another that is laid out as it.
     pub(crate) crate_dir: &'a Path,
+    /// The suite's folder there.
+    pub(crate) suite_dir: &'a Path,
+    /// The folder that shown paths are relative to.
+    pub(crate) shown_from: &'a Path,
     /// The suite's path below its root.
     pub(crate) relative: &'a Path,
     /// The command that records the agent, without what it is told by its environment.
@@ -54,10 +60,10 @@ impl SuitePlace<'_> {
         agent: &'a Agent,
         model: usize,
     ) -> Wanted<'a> {
-        let suite_path = suite.source.path();
         Wanted {
             crate_dir: self.crate_dir,
-            suite_dir: suite_path.parent().unwrap_or(suite_path),
+            shown_from: self.shown_from,
+            suite_dir: self.suite_dir,
             suite_stem: self.relative.with_extension(""),
             cassette: agent
                 .cassette
@@ -67,6 +73,24 @@ impl SuitePlace<'_> {
             agents: &suite.agents,
             near: self.near,
         }
+    }
+    /// Nothing is put anywhere but below the folder that recordings are to be put into.
+    pub(crate) fn keeps(&self, agent: &Agent, layout: &Layout) -> Result<(), LiveError> {
+        let is_elsewhere = self.crate_dir != self.shown_from;
+        if !is_elsewhere || without_detours(layout.path()).starts_with(self.crate_dir) {
+            return Ok(());
+        }
+        let named = agent.cassette.as_ref();
+        let problem = format!(
+            "the recordings of `{}` would not be put below {}",
+            agent.name.value,
+            shown_path(self.crate_dir)
+        );
+        let error = LiveError::new(problem).help(
+            "only recordings in the package's folder can be put into another folder; let `cassette:` name a path in it, or leave the agent out",
+        );
+        let at = named.map(|cassette| cassette.span);
+        Err(LiveError { at, ..error })
     }
 }
 
@@ -78,7 +102,7 @@ pub(crate) fn read(agent: &Agent, wanted: &Wanted<'_>, command: &str) -> Result<
     read_files(agent, &files)
 }
 
-fn read_files(agent: &Agent, files: &[(PathBuf, String)]) -> Result<Vec<Run>, Failure> {
+pub(crate) fn read_files(agent: &Agent, files: &[(PathBuf, String)]) -> Result<Vec<Run>, Failure> {
     read_runs(files).map_err(|errors| {
         let more = errors.len().saturating_sub(UNUSABLE);
         let findings = errors.into_iter().take(UNUSABLE).map(|error| {
@@ -164,7 +188,7 @@ pub(crate) fn place_problem(agent: &Agent, error: PlaceError, command: &str) -> 
 }
 
 /// What looks like a run must be one.
-fn not_read_problem(agent: &Agent, paths: &[String]) -> Failure {
+pub(crate) fn not_read_problem(agent: &Agent, paths: &[String]) -> Failure {
     const SHOWN: usize = 12;
     let message = match paths.len() {
         1 => "a file beside the recorded runs is not read: its name is not the name of a run"

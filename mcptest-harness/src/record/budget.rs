@@ -15,7 +15,7 @@ use mcptest_suite::model::{Model, Suite};
 use mcptest_suite::{Shard, Spanned};
 
 use super::prices::{Rates, rates};
-use super::{LiveError, usd};
+use super::{LiveError, is_over_budget, usd};
 use mcptest_trace::record::store::{Layout, Lock, StoreError};
 
 /// What this process may spend, where it records one shard of several.
@@ -58,17 +58,14 @@ pub(crate) struct SetAside(u64);
 impl Budget {
     pub(crate) fn of(suite: &Suite, model: &Spanned<Model>) -> Result<Self, LiveError> {
         let rates = rates(&suite.prices, &model.value.id);
-        let cap = suite.per_suite_usd_cents.as_ref().map(|cents| {
-            let whole = cents.value.saturating_mul(10_000);
-            let path = suite.source.path();
-            let shares = SHARES.get();
-            let share = shares.map(|shares| shares.runs.get(path).copied().unwrap_or((0, 1)));
-            Cap {
-                micro_usd: share.map_or(whole, |share| part(whole, share)),
-                span: cents.span,
-                suite: path.to_owned(),
-                shard: shares.map(|shares| shares.shard),
-            }
+        let cents = suite.per_suite_usd_cents.as_ref();
+        let cents = cents.filter(|_| !is_over_budget());
+        let cap = cents.zip(micro_usd_to_spend(suite));
+        let cap = cap.map(|(cents, micro_usd)| Cap {
+            micro_usd,
+            span: cents.span,
+            suite: suite.source.path().to_owned(),
+            shard: SHARES.get().map(|shares| shares.shard),
         });
         if let (Some(cap), None) = (&cap, rates) {
             return Err(cap.unknown_price(&model.value.id));
@@ -200,6 +197,17 @@ impl Cap {
         lock.write_note(&format!("{command} {after}"))
             .map_err(unusable)
     }
+}
+
+/// What this process may spend of the budget of a suite that has one.
+pub(crate) fn micro_usd_to_spend(suite: &Suite) -> Option<u64> {
+    let whole = suite.per_suite_usd_cents.as_ref()?;
+    let whole = whole.value.saturating_mul(10_000);
+    let Some(shares) = SHARES.get() else {
+        return Some(whole);
+    };
+    let share = shares.runs.get(suite.source.path());
+    Some(part(whole, share.copied().unwrap_or((0, 1))))
 }
 
 /// The part of a budget that some of all runs may spend, rounded down: together they spend no more than all of it.

@@ -1,6 +1,7 @@
 //! Recording: from a live agent to cassettes.
 //!
-//! - `mode`: whether to record, as the environment says it;
+//! - `mode`: whether to record, and how, as the environment says it;
+//! - `command_line`: what a person types for it;
 //! - `request`: what a run is asked for;
 //! - `progress`: what a long recording says meanwhile;
 //! - `declared`, `environment`: the MCP servers of an agent, and what they get of the environment;
@@ -20,6 +21,7 @@
 mod budget;
 #[cfg(feature = "session")]
 pub(crate) mod command;
+mod command_line;
 #[cfg(any(feature = "record", feature = "session"))]
 mod declared;
 #[cfg(any(feature = "record", feature = "session"))]
@@ -31,7 +33,6 @@ pub(crate) mod live;
 mod mode;
 #[cfg(feature = "session")]
 mod playing;
-#[cfg(any(feature = "record", feature = "session"))]
 mod prices;
 mod progress;
 mod request;
@@ -41,10 +42,12 @@ mod spending;
 mod unasked;
 
 #[cfg(any(feature = "record", feature = "session"))]
-pub(crate) use budget::share_budgets;
-pub(crate) use mode::{Mode, RecordCommand, VARIABLE, asked, in_ci, rerun};
-
+pub(crate) use budget::{micro_usd_to_spend, share_budgets};
+pub(crate) use command_line::{RecordCommand, rerun};
 #[cfg(any(feature = "record", feature = "session"))]
+pub(crate) use mode::is_over_budget;
+pub(crate) use mode::{Mode, RecordAsked, VARIABLE, asked, in_ci};
+pub(crate) use prices::rates;
 pub(crate) use progress::usd;
 pub(crate) use progress::{Progress, Spent};
 #[cfg(feature = "session")]

@@ -1,97 +1,19 @@
-//! Whether to record, as the environment says it.
+//! Whether to record, as the environment says it, and how.
 
-use crate::command::call;
+use std::env::{self, VarError};
+use std::path::PathBuf;
 
 /// The variable that asks for recording.
 pub(crate) const VARIABLE: &str = "MCPTEST_RECORD";
 
-/// What a build needs that cannot record what the built-in agent does, or what an agent's own program does.
-const FEATURES: [&str; 2] = [
-    if cfg!(feature = "record") {
-        ""
-    } else {
-        " --features mcptest-harness/record"
-    },
-    if cfg!(feature = "session") {
-        ""
-    } else {
-        " --features mcptest-harness/session"
-    },
-];
-
-/// How the runs of a suite are recorded: what a person types after the variable.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct RecordCommand {
-    /// The crate's package; the folder's own where it is not known. An empty one is a folder without a crate, whose
-    /// cases the command runs.
-    pub(crate) package: Option<String>,
-    /// The test target, where it is known.
-    pub(crate) target: Option<String>,
-    /// What stands before a case's name below the suite's.
-    pub(crate) suite: String,
-    /// A loop of one's own records, in any build.
-    pub(crate) own_loop: bool,
-    /// The program that runs every agent, where a person says it beside the suites.
-    pub(crate) program: Vec<String>,
-}
-
-/// What a person types to run one case alone. A folder without a crate has no package.
-pub(crate) fn rerun(package: &str, case: &str) -> String {
-    if package.is_empty() {
-        call(&format!("test --exact {case}"))
-    } else {
-        format!("cargo test -p {package} -- --exact {case}")
-    }
-}
-
-impl RecordCommand {
-    /// The command that records the runs of one agent test and of no other, by its case's name below
-    /// the suite's. `by_program`: whether its own program runs it.
-    pub(crate) fn of(&self, case: &str, by_program: bool) -> String {
-        let feature = match (by_program, self.own_loop) {
-            (true, _) => FEATURES[1],
-            (false, true) => "",
-            (false, false) => FEATURES[0],
-        };
-        let Some(package) = &self.package else {
-            return format!("cargo test{feature}");
-        };
-        // Cargo takes a pattern there; a target's own name may have a `-` for each `_`.
-        let target = self.target.as_ref().map(|target| {
-            if target.contains('_') {
-                format!(" --test '{}'", target.replace('_', "?"))
-            } else {
-                format!(" --test {target}")
-            }
-        });
-        let target = target.unwrap_or_default();
-        let case = match self.suite.as_str() {
-            "" => case.to_owned(),
-            suite => format!("{suite}::{case}"),
-        };
-        if !self.program.is_empty() {
-            let words: Vec<String> = self.program.iter().map(|word| shell_word(word)).collect();
-            return call(&format!("record --exact {case} -- {}", words.join(" ")));
-        }
-        if package.is_empty() {
-            return rerun(package, &case);
-        }
-        format!("cargo test{feature} -p {package}{target} -- --exact {case}")
-    }
-}
-
-/// A word as a person types it in a shell.
-fn shell_word(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./=:,@%+\\".contains(letter);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
 /// The variable that allows it where `CI` is set.
 pub(crate) const IN_CI: &str = "MCPTEST_RECORD_IN_CI";
+
+/// The variables that say how, each with what the command has for it.
+const DRY_RUN: &str = "MCPTEST_RECORD_DRY_RUN";
+const OVER_BUDGET: &str = "MCPTEST_RECORD_OVER_BUDGET";
+const ONLY_RUNS: &str = "MCPTEST_RECORD_ONLY_RUNS";
+const INTO: &str = "MCPTEST_RECORD_INTO";
 
 /// What is to be recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,72 +22,160 @@ pub(crate) enum Mode {
     Missing,
     /// All runs, anew.
     All,
+    /// All runs of the agents of which a run is not what the code does now.
+    Changed,
 }
 
 impl Mode {
+    const ALL: [Self; 3] = [Self::Missing, Self::All, Self::Changed];
+
     /// The variable's value.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Missing => "missing",
             Self::All => "all",
+            Self::Changed => "changed",
+        }
+    }
+}
+
+/// What the environment asks to record, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RecordAsked {
+    pub(crate) mode: Mode,
+    /// Of an agent that changed, the runs alone that met the change.
+    pub(crate) only_runs: bool,
+    /// Nothing is recorded: what it would cost is said.
+    pub(crate) dry_run: bool,
+    /// Whatever the suites' budgets say.
+    pub(crate) over_budget: bool,
+    /// The folder that gets the recordings, where that is not the suites' own.
+    pub(crate) into: Option<PathBuf>,
+}
+
+#[cfg(test)]
+impl RecordAsked {
+    /// A mode, with nothing said of how.
+    pub(crate) fn new(mode: Mode) -> Self {
+        Self {
+            mode,
+            only_runs: false,
+            dry_run: false,
+            over_budget: false,
+            into: None,
         }
     }
 }
 
 /// What the environment asks for; `None` only judges.
-pub(crate) fn asked() -> Result<Option<Mode>, String> {
-    let value = match std::env::var(VARIABLE) {
-        Ok(value) => value,
-        Err(std::env::VarError::NotPresent) => return Ok(None),
-        Err(error) => return Err(format!("`{VARIABLE}`: {error}")),
-    };
-    let allowed = std::env::var(IN_CI).is_ok_and(|value| value == "1");
-    read(&value, in_ci(), allowed)
+pub(crate) fn asked() -> Result<Option<RecordAsked>, String> {
+    read(variable, in_ci())
+}
+
+/// Whether recording may cost more than the suites' budgets say.
+#[cfg(any(feature = "record", feature = "session"))]
+pub(crate) fn is_over_budget() -> bool {
+    env::var(OVER_BUDGET).is_ok_and(|value| value == "1")
 }
 
 /// `CI` counts as set unless it is empty, `0` or `false`.
 pub(crate) fn in_ci() -> bool {
-    std::env::var_os("CI")
-        .is_some_and(|value| !value.is_empty() && value != "0" && value != "false")
+    env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "0" && value != "false")
 }
 
-fn read(value: &str, in_ci: bool, allowed: bool) -> Result<Option<Mode>, String> {
-    let mode = match value {
-        "" => return Ok(None),
-        "missing" => Mode::Missing,
-        "all" => Mode::All,
-        other => {
-            let near = mcptest_suite::nearest(other, ["missing", "all"]);
-            let other = mcptest_suite::escape_line(other);
-            let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            return Err(format!(
-                "`{VARIABLE}={other}` is not known{hint}\n\nhelp: `missing` records what has no recording, `all` records everything again; without the variable recordings are judged"
-            ));
-        }
+fn variable(name: &str) -> Result<String, String> {
+    match env::var(name) {
+        Ok(value) => Ok(value),
+        Err(VarError::NotPresent) => Ok(String::new()),
+        Err(error) => Err(format!("`{name}`: {error}")),
+    }
+}
+
+fn read(
+    variable: impl Fn(&str) -> Result<String, String>,
+    in_ci: bool,
+) -> Result<Option<RecordAsked>, String> {
+    let value = variable(VARIABLE)?;
+    if value.is_empty() {
+        return Ok(None);
+    }
+    let known = || Mode::ALL.map(Mode::word).into_iter();
+    let Some(mode) = Mode::ALL.into_iter().find(|mode| mode.word() == value) else {
+        let near = mcptest_suite::nearest(&value, known());
+        let other = mcptest_suite::escape_line(&value);
+        let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        return Err(format!(
+            "`{VARIABLE}={other}` is not known{hint}\n\nhelp: `missing` records what has no recording, `changed` the agents that do something \
+             else now, `all` records everything again; without the variable recordings are judged"
+        ));
     };
-    if in_ci && !allowed {
+    // Another word than `1` may be meant for one, and money would be spent.
+    let flag = |name: &str| match variable(name)?.as_str() {
+        "" | "0" => Ok(false),
+        "1" => Ok(true),
+        other => Err(format!(
+            "`{name}={}` is not known\n\nhelp: write `{name}=1`, or leave the variable out",
+            mcptest_suite::escape_line(other)
+        )),
+    };
+    let into = variable(INTO)?;
+    let asked = RecordAsked {
+        mode,
+        only_runs: flag(ONLY_RUNS)?,
+        dry_run: flag(DRY_RUN)?,
+        over_budget: flag(OVER_BUDGET)?,
+        into: (!into.is_empty()).then(|| into.into()),
+    };
+    if asked.only_runs && mode != Mode::Changed {
+        return Err(format!(
+            "`{ONLY_RUNS}` is for `{VARIABLE}=changed` alone\n\nhelp: leave the variable out"
+        ));
+    }
+    if asked.into.is_some() && mode == Mode::Changed {
+        return Err(format!(
+            "`{INTO}` is not for `{VARIABLE}=changed`: all runs are recorded into another folder\n\nhelp: write `{VARIABLE}=all`"
+        ));
+    }
+    // What is only said spends nothing.
+    if in_ci && !asked.dry_run && variable(IN_CI)? != "1" {
         return Err(format!(
             "`{VARIABLE}={value}` while `CI` is set: recording in CI spends money on every push\n\nhelp: if you want to record in CI, also set `{IN_CI}=1`"
         ));
     }
-    Ok(Some(mode))
+    Ok(Some(asked))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// What is read of these variables.
+    fn of(set: &[(&str, &str)], in_ci: bool) -> Result<Option<RecordAsked>, String> {
+        let value = |name: &str| {
+            let mut set = set.iter();
+            let found = set.find(|(known, _)| *known == name);
+            Ok(found.map_or(String::new(), |(_, value)| (*value).to_owned()))
+        };
+        read(value, in_ci)
+    }
+
     #[test]
-    fn the_two_words_are_read_and_nothing_means_judge() {
-        assert_eq!(read("missing", false, false), Ok(Some(Mode::Missing)));
-        assert_eq!(read("all", false, false), Ok(Some(Mode::All)));
-        assert_eq!(read("", true, false), Ok(None));
+    fn the_words_are_read_and_nothing_means_judge() {
+        for mode in Mode::ALL {
+            let asked = of(&[(VARIABLE, mode.word())], false);
+            assert_eq!(asked, Ok(Some(RecordAsked::new(mode))));
+        }
+        assert_eq!(of(&[(VARIABLE, "")], true), Ok(None));
+        assert_eq!(of(&[(DRY_RUN, "1")], true), Ok(None));
     }
 
     #[test]
     fn recording_in_ci_needs_a_second_word() {
-        assert_eq!(read("all", true, true), Ok(Some(Mode::All)));
-        insta::assert_snapshot!(read("all", true, false).unwrap_err(), @r"
+        let allowed = of(&[(VARIABLE, "all"), (IN_CI, "1")], true);
+        assert_eq!(allowed, Ok(Some(RecordAsked::new(Mode::All))));
+        // What it would cost may be asked.
+        assert!(of(&[(VARIABLE, "all"), (DRY_RUN, "1")], true).is_ok());
+        insta::assert_snapshot!(of(&[(VARIABLE, "all")], true).unwrap_err(), @r"
         `MCPTEST_RECORD=all` while `CI` is set: recording in CI spends money on every push
 
         help: if you want to record in CI, also set `MCPTEST_RECORD_IN_CI=1`
@@ -173,39 +183,42 @@ mod tests {
     }
 
     #[test]
-    fn the_command_records_one_agent_and_asks_for_no_feature_in_vain() {
-        let mut command = RecordCommand {
-            package: Some("shop".to_owned()),
-            target: Some("agents".to_owned()),
-            suite: "refunds".to_owned(),
-            own_loop: true,
-            program: Vec::new(),
-        };
-        assert_eq!(
-            command.of("desk", false),
-            "cargo test -p shop --test agents -- --exact refunds::desk"
-        );
-        command.target = Some("my_agents".to_owned());
-        assert!(command.of("desk", false).contains(" --test 'my?agents' "));
-        command.own_loop = false;
-        assert_eq!(
-            command.of("desk", false).contains("--features"),
-            !cfg!(feature = "record")
-        );
+    fn another_word_is_refused() {
+        insta::assert_snapshot!(of(&[(VARIABLE, "mising")], false).unwrap_err(), @r"
+        `MCPTEST_RECORD=mising` is not known; did you mean `missing`?
+
+        help: `missing` records what has no recording, `changed` the agents that do something else now, `all` records everything again; without the variable recordings are judged
+        ");
+        assert!(of(&[(VARIABLE, "1")], false).is_err());
+        let hidden = of(&[(VARIABLE, "\u{1b}[2J")], false).unwrap_err();
+        assert!(!hidden.contains('\u{1b}'));
     }
 
     #[test]
-    fn another_word_is_refused() {
-        insta::assert_snapshot!(read("mising", false, false).unwrap_err(), @r"
-        `MCPTEST_RECORD=mising` is not known; did you mean `missing`?
+    fn what_is_said_of_how_is_one_or_nothing_and_belongs_to_its_mode() {
+        let all = |name, value| of(&[(VARIABLE, "all"), (name, value)], false);
+        assert!(all(DRY_RUN, "1").unwrap().unwrap().dry_run);
+        assert!(!all(DRY_RUN, "0").unwrap().unwrap().dry_run);
+        assert!(all(OVER_BUDGET, "1").unwrap().unwrap().over_budget);
+        let into = all(INTO, "tonight").unwrap().unwrap().into;
+        assert_eq!(into, Some("tonight".into()));
+        insta::assert_snapshot!(all(DRY_RUN, "true").unwrap_err(), @r"
+        `MCPTEST_RECORD_DRY_RUN=true` is not known
 
-        help: `missing` records what has no recording, `all` records everything again; without the variable recordings are judged
+        help: write `MCPTEST_RECORD_DRY_RUN=1`, or leave the variable out
         ");
-        assert!(read("1", false, false).is_err());
-        assert!(
-            !read("\u{1b}[2J", false, false)
-                .unwrap_err()
-                .contains('\u{1b}')
-        );
+        insta::assert_snapshot!(all(ONLY_RUNS, "1").unwrap_err(), @r"
+        `MCPTEST_RECORD_ONLY_RUNS` is for `MCPTEST_RECORD=changed` alone
+
+        help: leave the variable out
+        ");
+        let changed = of(&[(VARIABLE, "changed"), (INTO, "tonight")], false);
+        insta::assert_snapshot!(changed.unwrap_err(), @r"
+        `MCPTEST_RECORD_INTO` is not for `MCPTEST_RECORD=changed`: all runs are recorded into another folder
+
+        help: write `MCPTEST_RECORD=all`
+        ");
+        let only = of(&[(VARIABLE, "changed"), (ONLY_RUNS, "1")], false);
+        assert!(only.unwrap().unwrap().only_runs);
     }
 }

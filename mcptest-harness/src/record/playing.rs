@@ -163,7 +163,7 @@ fn turns_of(cassette: &Value, asked: Vec<String>) -> Vec<String> {
 
 async fn session(request: &PlayRequest<'_>) -> Result<PlaySession, LiveError> {
     let recording = Recording::of(request.cassette)
-        .map_err(|error| LiveError::new(format!("{}: {error}", request.origin)))?;
+        .map_err(|error| LiveError::new(format!("{}: {error}", request.origin)).of_recording())?;
     let mut options = PlayOptions::new(request.options.clone()).map_err(LiveError::new)?;
     let asked = asked(request);
     options.servers = asked.servers;
@@ -203,7 +203,7 @@ fn made(
             let text = cassette.to_string();
             let run = parse_run(text.as_bytes(), request.origin);
             Some(run.map_err(|error| {
-                LiveError::new(format!("the played run cannot be read: {error}"))
+                LiveError::new(format!("the played run cannot be read: {error}")).of_recording()
             })?)
         }
         // No recorded answer was asked for, which is told as such.

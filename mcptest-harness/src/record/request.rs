@@ -204,9 +204,11 @@ pub(crate) struct LiveError {
     /// What it shows: output of a server, an answer of a provider.
     pub(crate) shown: Option<String>,
     /// What one should know.
-    pub(crate) note: Option<String>,
+    pub(crate) note: Option<Box<str>>,
     /// What to do.
     pub(crate) help: Option<String>,
+    /// It is about a recording that cannot be played, and not about the code.
+    pub(crate) of_recording: bool,
 }
 
 impl LiveError {
@@ -217,7 +219,14 @@ impl LiveError {
             shown: None,
             note: None,
             help: None,
+            of_recording: false,
         }
+    }
+
+    /// The same, of a recording that cannot be played.
+    pub(crate) fn of_recording(mut self) -> Self {
+        self.of_recording = true;
+        self
     }
 
     #[cfg(any(feature = "record", feature = "session"))]
@@ -240,7 +249,8 @@ impl LiveError {
 
     #[cfg(feature = "record")]
     pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
-        self.note = Some(note.into());
+        let note: String = note.into();
+        self.note = Some(note.into_boxed_str());
         self
     }
 

@@ -307,6 +307,11 @@ const USED: &[(&str, &str, &str)] = &[
         "part of: examples/rust-agents/spans/src/bin/desk_over_rig.rs",
         "blocks",
     ),
+    (
+        "docs/recording.md",
+        "shown: record --changed",
+        "cargo-mcptest/tests/changed",
+    ),
     ("docs/recording.md", "file: tools.yml", "recording/mock"),
     (
         "docs/recording.md",

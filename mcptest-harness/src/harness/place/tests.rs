@@ -15,6 +15,7 @@ fn files_of(files: &[&str], cassette: Option<&str>) -> Result<Vec<String>, Place
     }
     let wanted = Wanted {
         crate_dir: folder.path(),
+        shown_from: folder.path(),
         suite_dir: &folder.path().join("suites/shop"),
         suite_stem: "shop/orders".into(),
         cassette,
@@ -240,6 +241,7 @@ fn a_run_in_other_letters_is_named_whether_another_is_there_or_not() {
     fs::write(place.join("Agent__m2.json"), "").unwrap();
     let wanted = Wanted {
         crate_dir: folder.path(),
+        shown_from: folder.path(),
         suite_dir: &folder.path().join("suites"),
         suite_stem: "s".into(),
         cassette: None,
@@ -302,6 +304,7 @@ fn what_looks_like_a_run_and_is_not_read_is_named() {
     }
     let wanted = Wanted {
         crate_dir: folder.path(),
+        shown_from: folder.path(),
         suite_dir: &folder.path().join("suites"),
         suite_stem: "s".into(),
         cassette: None,
@@ -326,6 +329,7 @@ fn listed(files: &[&str], stem: &str) -> Vec<String> {
     }
     let wanted = Wanted {
         crate_dir: folder.path(),
+        shown_from: folder.path(),
         suite_dir: &folder.path().join("suites"),
         suite_stem: "shop".into(),
         cassette: None,
@@ -360,6 +364,7 @@ fn what_was_recorded_after_the_first_look_is_found() {
     let (suites, near) = (folder.path().join("suites"), OnceLock::new());
     let wanted = Wanted {
         crate_dir: folder.path(),
+        shown_from: folder.path(),
         suite_dir: &suites,
         suite_stem: "shop".into(),
         cassette: None,
@@ -402,6 +407,7 @@ fn what_may_be_meant_for_a_run_is_named_with_why_it_is_not_read() {
         let near = OnceLock::new();
         let wanted = Wanted {
             crate_dir: folder.path(),
+            shown_from: folder.path(),
             suite_dir: &suites,
             suite_stem: "s".into(),
             cassette,

@@ -98,7 +98,8 @@ pub(super) fn redacted(error: LiveError, redactor: &Redactor) -> LiveError {
         problem: truncate(&redacted(error.problem), LINE),
         at: error.at,
         shown: error.shown.map(redacted).map(short),
-        note: error.note.map(redacted),
+        note: error.note.map(|note| redacted(note.into()).into()),
         help: error.help.map(redacted),
+        of_recording: error.of_recording,
     }
 }

@@ -2,27 +2,40 @@
 //! selected are recorded before any case is judged. What goes wrong is left with the suite, whose
 //! cases fail with it; judging knows nothing of this.
 //!
-//! - `session`: the runs of one agent;
+//! - `plan`: what is to be recorded of an agent, found out before anything is spent; `work`: what that may be;
+//! - `changed`: the runs that are not what the agent's code does now;
+//! - `cost`: what recording will cost, as the runs that are there did;
+//! - `announced`: what is said of it, and what then stops everything;
+//! - `session`: the runs of one agent; `only`: some of them alone; `tools`: what they were offered;
 //! - `blank`: what must not get into them;
 //! - `dated`: what of it is another value tomorrow;
 //! - `taken_out`: how much of it was a secret;
 //! - `own_code`: what only an agent's own code records;
 //! - `own_loop`: who answers where the built-in agent does not; an agent with `command:` is run by that.
 
+mod announced;
 mod blank;
+mod changed;
+mod cost;
 mod dated;
+mod only;
 mod own_code;
 mod own_loop;
+mod plan;
 mod session;
 mod taken_out;
 #[cfg(test)]
 mod tests;
+mod tools;
+mod work;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 
 use mcptest_suite::model::{Agent, Suite};
-use mcptest_suite::{Case, CaseKind, Diagnostic, Subject};
+use mcptest_suite::{Case, CaseKind, Diagnostic, Subject, escape_line, shown_path};
 use mcptest_trace::record::say;
 use mcptest_trace::record::store::{Lock, Store, StoreError};
 use regex::Regex;
@@ -33,20 +46,28 @@ use super::place::Wanted;
 use super::regression::compared;
 use super::runs::{self, SuitePlace};
 use super::verdicts::panic_text;
+use crate::command::call;
 use crate::eval::{FaultPlan, PlaybackOptions};
-use crate::record::{Live, LiveError, Mode};
+use crate::record::{Live, LiveError, Mode, RecordAsked};
 use crate::render::{Evidence, Failure, Finding};
 use crate::trace::{Layout, Run};
 
+pub(crate) use announced::Next;
 pub(crate) use own_loop::OwnLoop;
+pub(crate) use plan::Plan;
 use session::RecordingSession;
+use work::Work;
+
+/// What a recorded run says of what was asked of the agent, and of the tools it was offered.
+const REQUEST: &str = "request_fingerprint";
+const TOOLS: &str = "tools_fingerprint";
 
 /// The variable under which nextest tells its processes that they belong together.
 const TOGETHER: &str = "NEXTEST_RUN_ID";
 
 /// Recording live, as it was asked for.
 pub(crate) struct LiveRecording {
-    mode: Mode,
+    asked: RecordAsked,
     live: Arc<dyn Live>,
     /// What runs agents that are commands.
     commands: Arc<dyn Live>,
@@ -54,6 +75,8 @@ pub(crate) struct LiveRecording {
     functions: AgentFunctions,
     /// Why nothing may be spent.
     refused: OnceLock<String>,
+    /// How many played runs are kept for the cases that ask for them.
+    kept: AtomicUsize,
 }
 
 /// What the environment asks to record, with the loop of one's own if there is one. `in_crate`: whether cargo can build
@@ -63,16 +86,23 @@ pub(crate) fn asked(
     functions: &AgentFunctions,
     in_crate: bool,
 ) -> Result<Option<LiveRecording>, String> {
-    let Some(mode) = crate::record::asked()? else {
+    let Some(asked) = crate::record::asked()? else {
         return Ok(None);
     };
+    if asked.dry_run && notes().0.is_some() {
+        return Err(format!(
+            "a dry run is not for nextest, which would call cases passed that nobody judged\n\nhelp: use `cargo test`, or `{}`",
+            call("record --dry-run")
+        ));
+    }
     let live = own_loop.map_or_else(|| built_in(in_crate), Arc::clone);
     Ok(Some(LiveRecording {
-        mode,
+        asked,
         live,
         commands: commands(),
         functions: functions.clone(),
         refused: OnceLock::new(),
+        kept: AtomicUsize::new(0),
     }))
 }
 
@@ -114,7 +144,10 @@ struct ToRecord<'a> {
     redact: &'a [Regex],
     /// How its runs are played, where the suite asks for that.
     playback: Option<&'a PlaybackOptions>,
+    /// Where its runs are put.
     place: &'a SuitePlace<'a>,
+    /// Where the suite has its runs, which may be somewhere else.
+    own_place: &'a SuitePlace<'a>,
     /// What runs were recorded with and the suite no longer says.
     stale: &'a dyn Fn(&[Run]) -> Vec<Finding>,
 }
@@ -122,6 +155,11 @@ struct ToRecord<'a> {
 impl<'a> ToRecord<'a> {
     fn wanted(&self) -> Wanted<'a> {
         self.place.wanted(self.suite, self.agent, self.model)
+    }
+
+    /// The same, of the runs that the suite has.
+    fn own(&self) -> Wanted<'a> {
+        self.own_place.wanted(self.suite, self.agent, self.model)
     }
 }
 
@@ -139,24 +177,39 @@ impl LiveRecording {
         self.refused.get_or_init(|| why);
     }
 
-    /// Records what is to be recorded of an agent, once.
-    pub(crate) fn record(&self, suite: &LoadedSuite, subject: Subject) {
+    /// The folder that gets the recordings of a package, where that is not the package's own.
+    pub(crate) fn elsewhere(&self, package: &Path) -> Result<Option<PathBuf>, String> {
+        let Some(into) = &self.asked.into else {
+            return Ok(None);
+        };
+        let folder = package.join(into);
+        let real = |path: &Path| path.canonicalize().ok();
+        if folder.is_file() {
+            let shown = shown_path(into);
+            return Err(format!(
+                "`{}` is a file, and recordings go into a folder",
+                escape_line(&shown)
+            ));
+        }
+        if real(&folder).is_some_and(|folder| Some(folder) == real(package)) {
+            return Err(
+                "the recordings cannot be put into the package's own folder\n\nhelp: name another folder, or leave `--into` out to replace them".to_owned(),
+            );
+        }
+        Ok(Some(folder))
+    }
+
+    /// Records what is to be recorded of an agent, once: what a plan says, or what is found now.
+    pub(crate) fn record(&self, suite: &LoadedSuite, subject: Subject, plan: Option<Plan>) {
         suite.make_ready(subject, || {
-            let command = suite.command(subject);
-            // What is recorded now was not there before.
-            let near = OnceLock::new();
             let agent = suite.agent(subject);
+            let find = || self.plan(suite, subject);
             let ensure = || {
-                self.ensure(ToRecord {
-                    suite: &suite.suite,
-                    agent,
-                    model: subject.model,
-                    faults: &suite.gates(subject).fault_plan(),
-                    redact: suite.redact(),
-                    playback: suite.gates(subject).playback_options(),
-                    place: &suite.place(&command, &near),
-                    stale: &|runs| suite.stale(subject, &command).findings(runs),
-                })
+                let plan = match plan {
+                    Some(plan) => plan,
+                    None => self.announced_alone(suite, subject, find())?,
+                };
+                of_subject(suite, subject, |asked| self.ensure(asked, plan, &find))
             };
             // The cases of other agents are judged all the same.
             catch_unwind(AssertUnwindSafe(ensure)).unwrap_or_else(|panic| {
@@ -167,20 +220,24 @@ impl LiveRecording {
         });
     }
 
-    /// Records what is to be recorded; when nothing is, does nothing. Whether all runs that are there now are new.
-    fn ensure(&self, subject: ToRecord<'_>) -> Result<bool, Failure> {
+    /// Records what a plan says; when that is nothing, does nothing. Whether all runs that are there now are new.
+    fn ensure(
+        &self,
+        subject: ToRecord<'_>,
+        plan: Plan,
+        find: &dyn Fn() -> Plan,
+    ) -> Result<bool, Failure> {
         let ToRecord { agent, place, .. } = subject;
         let wanted = subject.wanted();
-        if self.mode == Mode::Missing && is_complete(agent, &wanted) {
-            return Ok(false);
+        match plan.work {
+            Work::Nothing => return Ok(false),
+            Work::Fails(failure) | Work::Stops(failure) => return Err(failure),
+            Work::Missing(_) if is_complete(agent, &wanted) => return Ok(false),
+            _ => {}
         }
         let stored = |error: StoreError| not_kept(agent, place, &error);
-        let (layout, mut lock) = lock(agent, &wanted, place.command, &stored)?;
-        let store = match &agent.cassette {
-            Some(_) => Store::pinned(&layout),
-            None => Store::new(&layout),
-        }
-        .map_err(stored)?;
+        let (layout, mut lock) = lock(agent, &wanted, place, &stored)?;
+        let store = store(agent, &layout).map_err(stored)?;
         let (done, failed) = notes();
         let note = lock.read_note().map_err(stored)?;
         if note.is_some() && note == failed {
@@ -190,22 +247,65 @@ impl LiveRecording {
                 LiveError::new(problem).help("see the agent's own case"),
             ));
         }
+        if self.asked.mode != Mode::Missing && note.is_some() && note == done {
+            return Ok(false);
+        }
         let session = RecordingSession {
             recording: self,
             subject,
             store: &store,
             stored: &stored,
         };
-        let recorded = match self.mode {
-            Mode::Missing => session.missing(),
-            Mode::All if note.is_some() && note == done => return Ok(false),
-            Mode::All => session.all(),
+        let plan = match self.asked.mode {
+            Mode::Changed => {
+                store.finish_interrupted().map_err(stored)?;
+                // Another process may have recorded in the meantime.
+                if plan.is_of_now(&subject) {
+                    plan
+                } else {
+                    find()
+                }
+            }
+            Mode::Missing | Mode::All => plan,
+        };
+        let recorded = match plan.work {
+            Work::Nothing => return Ok(false),
+            Work::Fails(failure) | Work::Stops(failure) => return Err(failure),
+            Work::Missing(_) => session.missing(),
+            Work::All { left, .. } => session.all(left.as_deref()),
+            Work::Some { places, chosen, .. } => session.only(&places, chosen),
         };
         let note = if recorded.is_ok() { done } else { failed };
         if let Some(note) = note {
             lock.write_note(&note).map_err(stored)?;
         }
         recorded
+    }
+}
+
+/// Does something with what is recorded of an agent.
+fn of_subject<T>(suite: &LoadedSuite, subject: Subject, run: impl FnOnce(ToRecord<'_>) -> T) -> T {
+    let command = suite.command(subject);
+    // What is recorded now was not there before.
+    let (near, own_near) = (OnceLock::new(), OnceLock::new());
+    run(ToRecord {
+        suite: &suite.suite,
+        agent: suite.agent(subject),
+        model: subject.model,
+        faults: &suite.gates(subject).fault_plan(),
+        redact: suite.redact(),
+        playback: suite.gates(subject).playback_options(),
+        place: &suite.place(&command, &near),
+        own_place: &suite.own_place(&command, &own_near),
+        stale: &|runs| suite.stale(subject, &command).findings(runs),
+    })
+}
+
+/// The runs of an agent on disk.
+fn store(agent: &Agent, layout: &Layout) -> Result<Store, StoreError> {
+    match &agent.cassette {
+        Some(_) => Store::pinned(layout),
+        None => Store::new(layout),
     }
 }
 
@@ -263,12 +363,16 @@ fn is_complete(agent: &Agent, wanted: &Wanted<'_>) -> bool {
 fn lock(
     agent: &Agent,
     wanted: &Wanted<'_>,
-    command: &str,
+    place: &SuitePlace<'_>,
     stored: &dyn Fn(StoreError) -> Failure,
 ) -> Result<(Layout, Lock), Failure> {
     let layout = || {
         let layout = wanted.layout(agent.runs.value);
-        layout.map_err(|error| runs::place_problem(agent, error, command))
+        let layout = layout.map_err(|error| runs::place_problem(agent, error, place.command))?;
+        place
+            .keeps(agent, &layout)
+            .map_err(|error| failure(agent, error))?;
+        Ok::<_, Failure>(layout)
     };
     let mut found = layout()?;
     loop {

@@ -7,20 +7,18 @@ use serde_json::Value;
 
 use super::blank::{no_secret_in_the_suite, redacted, redactor};
 use super::taken_out::TakenOut;
-use super::{LiveRecording, ToRecord, dated, failure, own_code, runs};
+use super::tools::{Tools, tools_change};
+use super::{LiveRecording, REQUEST, TOOLS, ToRecord, dated, failure, own_code, runs};
 use crate::eval::Decisions;
 use crate::gate::may_act_in_text;
+use crate::harness::place::Wanted;
 use mcptest_trace::record::redact::suspects;
 use mcptest_trace::record::store::{Store, StoreError, render};
 use mcptest_trace::record::{Recorder, say};
 
 use crate::record::{LiveError, Progress, RunRequest, request_fingerprint};
-use crate::render::{Diff, Failure};
+use crate::render::Failure;
 use crate::trace::{CassetteError, Origin, Run, parse_run};
-
-/// What a recorded run says of what was asked of the agent, and of the tools it was offered.
-const REQUEST: &str = "request_fingerprint";
-const TOOLS: &str = "tools_fingerprint";
 
 /// An agent at its place, under its lock.
 pub(super) struct RecordingSession<'a> {
@@ -45,7 +43,7 @@ impl RecordingSession<'_> {
         }
         self.store.prepare(declared).map_err(self.stored)?;
         if there == 0 && !self.staged()?.is_empty() {
-            return self.all();
+            return self.all(None);
         }
         if there > 0 {
             self.refuse_to_mix()?;
@@ -73,13 +71,16 @@ impl RecordingSession<'_> {
 
     /// Records all runs anew, and puts them in place of the old ones when the last one is there; whether all are of this
     /// process.
-    pub(super) fn all(&self) -> Result<bool, Failure> {
+    ///
+    /// `left`: the runs that an interrupted recording left and that are good, where somebody found that out.
+    pub(super) fn all(&self, left: Option<&[usize]>) -> Result<bool, Failure> {
         let agent = self.subject.agent;
         let declared = agent.runs.value;
         self.store.prepare(declared).map_err(self.stored)?;
         let before = self.recorded_tools();
         let progress = self.prepare()?;
         let mut earlier = self.staged()?;
+        earlier.retain(|number, _| left.is_none_or(|left| left.contains(number)));
         if !earlier.is_empty() {
             say(&format!(
                 "continuing: {} of {declared} runs of `{}` were recorded before the last recording was interrupted",
@@ -122,7 +123,7 @@ impl RecordingSession<'_> {
     }
 
     /// Says how much was taken out of the runs that were recorded, and whether the last of them has the date of today.
-    fn tell(&self, taken: &TakenOut, last: Option<&Value>) {
+    pub(super) fn tell(&self, taken: &TakenOut, last: Option<&Value>) {
         let ToRecord {
             agent, playback, ..
         } = self.subject;
@@ -155,7 +156,7 @@ impl RecordingSession<'_> {
     }
 
     /// What must hold before anything is spent.
-    fn prepare(&self) -> Result<Progress, Failure> {
+    pub(super) fn prepare(&self) -> Result<Progress, Failure> {
         let subject = self.subject;
         let agent = subject.agent;
         let failed = |error| failure(agent, error);
@@ -171,7 +172,8 @@ impl RecordingSession<'_> {
             let at = Some(first.span);
             return Err(failed(LiveError { at, ..error }));
         }
-        own_code::keep(self.recording, agent, self.recorded_run().as_ref()).map_err(failed)?;
+        own_code::keep(self.recording, agent, first_run(&subject.own()).as_ref())
+            .map_err(failed)?;
         let taken_out = || redactor(subject.suite, agent, subject.redact, None);
         let everywhere = taken_out().map_err(failed)?.without_words();
         no_secret_in_the_suite(agent, subject.model, &everywhere).map_err(failed)?;
@@ -184,7 +186,7 @@ impl RecordingSession<'_> {
     }
 
     /// One run, live. It can be read back, and holds no secret.
-    fn record(&self, number: usize, progress: &Progress) -> Result<Value, Failure> {
+    pub(super) fn record(&self, number: usize, progress: &Progress) -> Result<Value, Failure> {
         let ToRecord {
             suite,
             agent,
@@ -250,12 +252,12 @@ impl RecordingSession<'_> {
             error.problem = format!("run {number} of {declared}: {}", error.problem);
         }
         if number > 1 {
-            let word = self.recording.mode.word();
+            let word = self.recording.asked.mode.word();
             let kept =
                 format!("the finished runs are kept; MCPTEST_RECORD={word} continues after them");
             error.note = Some(match error.note {
-                Some(note) => format!("{note}; {kept}"),
-                None => kept,
+                Some(note) => format!("{note}; {kept}").into(),
+                None => kept.into(),
             });
         }
         error
@@ -284,7 +286,7 @@ impl RecordingSession<'_> {
                 evidence: Vec::new(),
             });
         }
-        match self.recorded_run() {
+        match first_run(&self.subject.wanted()) {
             Some(run) if run[REQUEST].is_string() && run[REQUEST] != self.asked().as_str() => {
                 let problem =
                     "the existing runs were recorded with other turns, servers, faults or caps";
@@ -301,7 +303,7 @@ impl RecordingSession<'_> {
     }
 
     /// Where the runs are now, for people.
-    fn shown(&self) -> String {
+    pub(super) fn shown(&self) -> String {
         let wanted = self.subject.wanted();
         match wanted.layout(self.subject.agent.runs.value) {
             Ok(layout) => wanted.shown(layout.path()),
@@ -309,29 +311,13 @@ impl RecordingSession<'_> {
         }
     }
 
-    /// The first run that is recorded.
-    fn recorded_run(&self) -> Option<Value> {
-        let files = self.subject.wanted().files().ok()?;
-        let (path, _) = files.first()?;
-        let text = std::fs::read_to_string(path).ok()?;
-        let lines = path
-            .extension()
-            .is_some_and(|extension| extension == "jsonl");
-        let first = if lines {
-            text.lines().find(|line| !line.trim().is_empty())?
-        } else {
-            &text
-        };
-        serde_json::from_str(first).ok()
-    }
-
     /// The tools that were offered when the present recordings were made.
-    fn recorded_tools(&self) -> Option<Tools> {
-        Tools::of(&self.recorded_run()?)
+    pub(super) fn recorded_tools(&self) -> Option<Tools> {
+        Tools::of(&first_run(&self.subject.own())?)
     }
 
     /// Says how the tools changed, if they did.
-    fn compare_tools(&self, before: Option<&Tools>, run: &Value) {
+    pub(super) fn compare_tools(&self, before: Option<&Tools>, run: &Value) {
         let after = Tools::of(run);
         let (Some(before), Some(after)) = (before, after) else {
             return;
@@ -350,63 +336,18 @@ impl RecordingSession<'_> {
     }
 }
 
-/// Two runs of one recording were offered other tools.
-fn tools_change(one: &Value, other: &Value) -> LiveError {
-    let tools = Tools::of(one).zip(Tools::of(other));
-    let changed = tools
-        .as_ref()
-        .and_then(|(one, other)| one.first_change(other));
-    let which = changed.map_or_else(|| "a tool".to_owned(), |tool| format!("the tool `{tool}`"));
-    let error = LiveError::new(format!(
-        "{which} is different after every start of its server, so the runs are of different agents"
-    ))
-    .help(
-        "remove what changes (a time stamp, a counter) from the tool's description and schema; \
-         the text after `#` is the fingerprint of both",
-    );
-    match tools.and_then(|(one, other)| one.diff(&other, ["one run", "the next run"])) {
-        Some(diff) => error.show(diff),
-        None => error,
-    }
-}
-
-/// What a recorded run says of the tools that were offered.
-struct Tools {
-    fingerprint: String,
-    /// One line each; recordings of others have only the fingerprint.
-    lines: Option<Vec<String>>,
-}
-
-impl Tools {
-    fn of(run: &Value) -> Option<Self> {
-        let lines = run["tools"].as_array().map(|tools| {
-            let line = |tool: &Value| tool.as_str().or(tool["line"].as_str()).map(str::to_owned);
-            tools.iter().filter_map(line).collect()
-        });
-        Some(Self {
-            fingerprint: run[TOOLS].as_str()?.to_owned(),
-            lines,
-        })
-    }
-
-    /// How the lines differ, where both have them.
-    fn diff(&self, after: &Self, [old_name, new_name]: [&str; 2]) -> Option<String> {
-        let text = |tools: &Self| Some(tools.lines.as_ref()?.join("\n") + "\n");
-        let diff = Diff {
-            old_name: old_name.to_owned(),
-            new_name: new_name.to_owned(),
-            old: text(self)?,
-            new: text(after)?,
-        };
-        Some(diff.render(mcptest_suite::Style::Plain))
-    }
-
-    /// The first tool that is not the same in both, as `server::name`.
-    fn first_change(&self, other: &Self) -> Option<String> {
-        let (one, other) = (self.lines.as_ref()?, other.lines.as_ref()?);
-        let missing =
-            |from: &[String], to: &[String]| from.iter().find(|line| !to.contains(line)).cloned();
-        let line = missing(one, other).or_else(|| missing(other, one))?;
-        Some(line.split('(').next().unwrap_or(&line).to_owned())
-    }
+/// The first run that is recorded.
+pub(super) fn first_run(wanted: &Wanted<'_>) -> Option<Value> {
+    let files = wanted.files().ok()?;
+    let (path, _) = files.first()?;
+    let text = std::fs::read_to_string(path).ok()?;
+    let lines = path
+        .extension()
+        .is_some_and(|extension| extension == "jsonl");
+    let first = if lines {
+        text.lines().find(|line| !line.trim().is_empty())?
+    } else {
+        &text
+    };
+    serde_json::from_str(first).ok()
 }

@@ -46,11 +46,12 @@ fn recording(asked: &Arc<AtomicUsize>, mode: Mode) -> LiveRecording {
         Ok(())
     };
     LiveRecording {
-        mode,
+        asked: RecordAsked::new(mode),
         live: Arc::new(OwnLoop(answer)),
         commands: commands(),
         functions: AgentFunctions::default(),
         refused: OnceLock::new(),
+        kept: AtomicUsize::new(0),
     }
 }
 
@@ -70,7 +71,7 @@ fn an_agent_is_recorded_once_and_not_by_who_reads_its_runs() {
     // A case holds a part of the suite before anything is recorded.
     let case = suite.of_agent(one);
     for _ in 0..2 {
-        recording.record(&suite, one);
+        recording.record(&suite, one, None);
     }
     assert_eq!(case.recorded(one).as_ref().unwrap().runs().len(), 1);
     assert_eq!(asked.load(Ordering::SeqCst), 1);
@@ -85,7 +86,7 @@ fn what_goes_wrong_is_the_failure_of_every_case_that_reads_the_runs() {
     let suite = load(folder.path());
     let two = subject(&suite, "Two");
     let [own, of_all] = [suite.of_agent(two), suite.of_all()];
-    recording(&Arc::default(), Mode::Missing).record(&suite, two);
+    recording(&Arc::default(), Mode::Missing).record(&suite, two, None);
     for case in [own, of_all.of_agent(two)] {
         let failure = case.recorded(two).as_ref().unwrap_err();
         assert!(failure.in_one_line().contains("own loop failed"));
@@ -98,7 +99,7 @@ fn what_is_recorded_after_another_case_looked_is_found() {
     let suite = load(folder.path());
     let [one, two] = ["One", "Two"].map(|name| subject(&suite, name));
     assert!(suite.recorded(two).is_err());
-    recording(&Arc::default(), Mode::Missing).record(&suite, one);
+    recording(&Arc::default(), Mode::Missing).record(&suite, one, None);
     assert!(suite.found_anew().recorded(one).is_ok());
 }
 
@@ -147,14 +148,15 @@ fn a_panic_is_the_failure_of_its_agent_alone() {
     let folder = tempfile::tempdir().unwrap();
     let suite = load(folder.path());
     let recording = LiveRecording {
-        mode: Mode::Missing,
+        asked: RecordAsked::new(Mode::Missing),
         live: Arc::new(Broken),
         commands: commands(),
         functions: AgentFunctions::default(),
         refused: OnceLock::new(),
+        kept: AtomicUsize::new(0),
     };
     let one = subject(&suite, "One");
-    recording.record(&suite, one);
+    recording.record(&suite, one, None);
     let failure = format!("{:?}", suite.recorded(one).as_ref().unwrap_err());
     assert!(failure.contains("the recording panicked"), "{failure}");
     assert!(failure.contains("a bug of the recorder"), "{failure}");
