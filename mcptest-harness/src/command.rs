@@ -32,6 +32,7 @@ impl CommandName {
     pub const ALL: [Self; 3] = [Self::OfCargo, Self::OfPackages, Self::OfNpx];
 
     /// The name for a program, by its path or its file's name, and whether npx started it.
+    #[must_use]
     pub fn for_program(program: &OsStr, by_npx: bool) -> Self {
         let stem = Path::new(program).file_stem().and_then(OsStr::to_str);
         match stem {
@@ -47,6 +48,7 @@ impl CommandName {
     }
 
     /// What a person types.
+    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Self::OfCargo => "cargo mcptest",
@@ -56,6 +58,7 @@ impl CommandName {
     }
 
     /// The name by which the command was called.
+    #[must_use]
     pub fn current() -> Self {
         *NAME.get_or_init(|| {
             let told = std::env::var(VARIABLE).unwrap_or_default();
@@ -76,6 +79,7 @@ pub fn tell(process: &mut Command) {
 }
 
 /// A line that calls the command with some words, as a person types it.
+#[must_use]
 pub fn call(words: &str) -> String {
     format!("{} {words}", CommandName::current().words())
 }

@@ -7,7 +7,6 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
 
 use crate::sessions::{
     Installation, PACKAGE, REQUIREMENTS, installed_once, library_for_typescript, program,
@@ -53,8 +52,8 @@ fn path_with(folder: &Folder, own: &Path, programs: &[&str]) -> OsString {
     fs::create_dir_all(&tools).unwrap();
     let all: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH").unwrap()).collect();
     for name in programs {
-        let found = all.iter().map(|place| place.join(name));
-        let found = found.filter(|file| file.is_file()).next_back();
+        let mut found = all.iter().map(|place| place.join(name));
+        let found = found.rfind(|file| file.is_file());
         let found = found.unwrap_or_else(|| panic!("`{name}` is on the PATH"));
         #[cfg(unix)]
         std::os::unix::fs::symlink(found.canonicalize().unwrap(), tools.join(name)).unwrap();
@@ -230,10 +229,8 @@ pub(crate) fn the_page_on_typescript_from_an_empty_folder() {
     });
 }
 
-/// A folder where the launcher is installed beside a program of a platform.
+/// A folder where the launcher is installed beside a program of a platform, which is a script.
 fn launched(program: &str) -> (Folder, PathBuf) {
-    static NODE: OnceLock<()> = OnceLock::new();
-    NODE.get_or_init(|| assert!(cfg!(unix), "the program is a script"));
     let folder = Folder::new().with("made/mcptest-harness", program);
     let (place, made) = (
         folder.at("node_modules/@mcptest-harness"),

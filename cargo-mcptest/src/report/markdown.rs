@@ -65,7 +65,7 @@ pub(super) fn folded(case: &CaseResult, redactor: &Redactor) -> Option<String> {
     ))
 }
 
-fn failures(cases: &[CaseResult], test: &str, redactor: &Redactor) -> String {
+fn failures(cases: &[CaseResult], command: &str, redactor: &Redactor) -> String {
     let failed = || {
         cases
             .iter()
@@ -76,7 +76,7 @@ fn failures(cases: &[CaseResult], test: &str, redactor: &Redactor) -> String {
     let more = failed().count().saturating_sub(FAILURES);
     if more > 0 {
         text.push_str(&format!(
-            "\nand {more} more that fail; `{test}` shows them all\n"
+            "\nand {more} more that fail; `{command}` shows them all\n"
         ));
     }
     text
