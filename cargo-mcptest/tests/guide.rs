@@ -112,7 +112,9 @@ fn what_is_shown_is_what_is_printed() {
 fn commands_of_the_pages_are_taken() {
     let mut taken = 0;
     for block in blocks() {
-        let is_workflow = block.mark.starts_with("workflow: ");
+        // What one step of that workflow leaves, another reads: `shards.rs` runs it whole.
+        let is_whole = block.mark == "workflow: shards.yml";
+        let is_workflow = block.mark.starts_with("workflow: ") && !is_whole;
         if !is_workflow && !block.mark.starts_with("mcptest commands: ") {
             continue;
         }
