@@ -390,18 +390,8 @@ fn a_label_records_nothing_of_a_fork() {
     assert_eq!(on, json!({ "pull_request": { "types": ["labeled"] } }));
 }
 
-/// Whether `record` has an option.
-fn records_with(option: &str) -> bool {
-    let mut help = command(Machine::own(), Path::new("."));
-    let said = run(help.args(["record", "--help"])).exits(0);
-    said.stdout.contains(option)
-}
-
 #[test]
 fn a_label_records_what_changed_and_says_what_came_of_it() {
-    if !records_with("--changed") {
-        return;
-    }
     for kind in KINDS {
         let mut repository = Repository::changed(kind, 4);
         // The base goes on: what it has and the branch has not is not lost.
@@ -460,9 +450,6 @@ fn a_label_records_what_changed_and_says_what_came_of_it() {
 
 #[test]
 fn a_label_that_cannot_record_is_red_and_loses_no_commit() {
-    if !records_with("--changed") {
-        return;
-    }
     // The suite may spend less than it costs.
     let mut repository = Repository::changed(Kind::Python, 1);
     let cheap = suite(1).replace(
@@ -510,9 +497,6 @@ fn a_label_that_cannot_record_is_red_and_loses_no_commit() {
 
 #[test]
 fn a_model_that_drifts_is_an_issue_and_a_red_job() {
-    if !records_with("--into") {
-        return;
-    }
     for kind in KINDS {
         let mut repository = Repository::new(kind, 4);
         git(
