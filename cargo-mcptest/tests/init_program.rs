@@ -77,6 +77,19 @@ fn git(folder: &Folder, arguments: &[&str]) -> Finished {
 }
 
 #[test]
+fn the_next_command_has_the_name_by_which_this_one_was_called() {
+    let (tools, folder) = (Folder::new(), Folder::new());
+    let named = tools.at(&format!("mcptest-harness{}", std::env::consts::EXE_SUFFIX));
+    fs::copy(env!("CARGO_BIN_EXE_cargo-mcptest"), &named).unwrap();
+    let mut command = command(&named, folder.path());
+    let said = run(command.args(["init", "--"]).args(program())).exits(0);
+    assert!(
+        said.stdout.ends_with("next: mcptest-harness record\n"),
+        "{said}"
+    );
+}
+
+#[test]
 fn the_second_command_records_and_the_third_is_green() {
     let folder = Folder::new();
     let said = init(&folder, &["--name", "Refund agent 🚀"]).exits(0);

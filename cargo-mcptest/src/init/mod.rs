@@ -187,12 +187,8 @@ impl Init {
         let suite = agent.suite(&package, file, &model)?;
         let plan = InitPlan::beside(&package, suite.file, suite.text)?;
         write_all(&package, &plan)?;
-        let next: Vec<String> = ["cargo", "mcptest", "record"]
-            .map(str::to_owned)
-            .into_iter()
-            .chain(self.selection.again())
-            .collect();
-        let next = next.join(" ");
+        let record = std::iter::once("record".to_owned()).chain(self.selection.again());
+        let next = call(&record.collect::<Vec<String>>().join(" "));
         match self.format {
             OutputFormat::Json => output.json(&json!({
                 "format": FORMAT,

@@ -135,12 +135,6 @@ const USED: &[(&str, &str, &str)] = &[
     ),
     (
         "docs/ci.md",
-        "workflow: shards.yml",
-        "cargo-mcptest/tests/shards",
-    ),
-    ("docs/ci.md", "nextest: shards", "needs/nextest"),
-    (
-        "docs/ci.md",
         "workflow: record.yml",
         "cargo-mcptest/tests/action",
     ),
@@ -149,6 +143,12 @@ const USED: &[(&str, &str, &str)] = &[
         "workflow: drift.yml",
         "cargo-mcptest/tests/action",
     ),
+    (
+        "docs/ci.md",
+        "workflow: shards.yml",
+        "cargo-mcptest/tests/shards",
+    ),
+    ("docs/ci.md", "nextest: shards", "needs/nextest"),
     (
         "docs/contract.md",
         "shown: what breaks",

@@ -196,7 +196,7 @@ fn is_shielded(program: &str, prompt: &str) -> Folder {
         ),
         (
             "a call left out",
-            "the code does not make the recorded call of the tool `refund` (`tools[refund]`)",
+            "the code does not make the recorded call of the tool `refund`",
         ),
     ] {
         let red = run(&folder, None, change, &["test", "::playback"]).exits(101);
