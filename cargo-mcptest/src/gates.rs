@@ -101,6 +101,10 @@ mod tests {
                     .filter(|path| !roles.iter().any(|role| path.starts_with(role.as_str()))),
             );
         }
-        assert_eq!(unknown, OTHERS);
+        // A feature of a library decides whether the keys of a schema keep their order.
+        unknown.sort();
+        let mut others = OTHERS;
+        others.sort_unstable();
+        assert_eq!(unknown, others);
     }
 }

@@ -356,13 +356,11 @@ impl Playing {
 
     /// Whether a recorded call was made inside of others that the code does not make: those are told.
     fn is_below_unmade(&self, call: &RecordedOwn) -> bool {
-        match call.inside {
-            Some(outer) => self.taken.get(outer) == Some(&false),
-            None => {
-                let mut open = call.open.iter();
-                !call.open.is_empty() && open.all(|outer| self.taken.get(*outer) == Some(&false))
-            }
+        let is_unmade = |outer: &usize| self.taken.get(*outer) == Some(&false);
+        if let Some(outer) = call.inside {
+            return is_unmade(&outer);
         }
+        !call.open.is_empty() && call.open.iter().all(is_unmade)
     }
 
     /// Whether the code called a tool at all.

@@ -15,6 +15,10 @@ use crate::play::call_index::CallIndex;
 
 /// A recorded call.
 #[derive(Debug, Clone, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, and all go together"
+)]
 pub(crate) struct RecordedOwn {
     pub(crate) own: OwnCall,
     /// Arguments that the recording names and does not keep.

@@ -12,6 +12,9 @@ use super::recording::Recording;
 use super::state::State;
 use crate::door::{Door, Playing, RecordedOwn};
 
+/// The conversation of a call, and when the answer after the call was asked for.
+type NextAnswer = (usize, Option<u64>);
+
 impl Recording {
     /// The door behind which its tools are played.
     pub(super) fn door(&self, options: &PlayOptions, state: &State) -> Door {
@@ -89,7 +92,7 @@ impl Player {
         &self,
         answers: usize,
         made: &dyn Fn(u64) -> usize,
-        next: &dyn Fn(&RecordedOwn) -> Option<(usize, Option<u64>)>,
+        next: &dyn Fn(&RecordedOwn) -> Option<NextAnswer>,
     ) -> Vec<Divergence> {
         if !self.0.options.masks.is_empty() {
             return Vec::new();
