@@ -1,23 +1,23 @@
 #![forbid(unsafe_code)]
 //! The command beside `mcptest-harness`: `cargo mcptest …`, or `mcptest-harness …` where a package for Python or
-//! TypeScript brought it. Both programs are [`main`]; the library has no other use.
+//! TypeScript brought it. Both programs are `main`; the library has no other use.
 //!
 //! One room a command, and what they share:
 //!
-//! - [`mod@import`]: runs that are there already become recordings;
-//! - [`init`]: a crate gets its first agent test;
-//! - [`mod@record`]: runs agents live; [`play`]: runs their code against recordings;
-//! - [`validate`]: what is wrong with suites and recordings;
-//! - [`explain`]: every number of some cases; [`report`]: all verdicts in one piece;
-//! - [`compare`]: did the agents get worse; [`calibrate`]: what does a threshold mean; [`mutants`]: would the suites notice;
-//! - [`mock`]: a server of made-up tools; [`proxy`]: between a client and its server; [`contract`]: a live server against recordings;
-//! - [`schema`], [`completions`]: for editors and shells;
-//! - [`package`]: the crate that a command is about, found by `cargo metadata`;
-//! - [`part`]: one of several shards of its cases; [`judging`]: its verdicts; [`git`]: its recordings at a revision; [`edit`]: its suites, changed;
-//! - [`gates`]: what their declarations say of suites;
-//! - [`called`]: the arguments and the help, by the name of the call;
-//! - [`bound`]: programs that end with the command;
-//! - [`status`], [`failure`], [`output`]: how a command answers.
+//! - `import`: runs that are there already become recordings;
+//! - `init`: a crate gets its first agent test;
+//! - `record`: runs agents live; `play`: runs their code against recordings;
+//! - `validate`: what is wrong with suites and recordings;
+//! - `explain`: every number of some cases; `report`: all verdicts in one piece;
+//! - `compare`: did the agents get worse; `calibrate`: what does a threshold mean; `mutants`: would the suites notice;
+//! - `mock`: a server of made-up tools; `proxy`: between a client and its server; `contract`: a live server against recordings;
+//! - `schema`, `completions`: for editors and shells;
+//! - `package`: the crate that a command is about, found by `cargo metadata`;
+//! - `part`: one of several shards of its cases; `judging`: its verdicts; `git`: its recordings at a revision; `edit`: its suites, changed;
+//! - `gates`: what their declarations say of suites;
+//! - `called`: the arguments and the help, by the name of the call;
+//! - `bound`: programs that end with the command;
+//! - `status`, `failure`, `output`: how a command answers.
 //!
 //! What is here never reaches the build of a test.
 
