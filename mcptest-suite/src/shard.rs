@@ -3,8 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use mcptest_trace::record::fingerprint;
-
 /// A part of all agents: the `number`th of `total`, counted from 1.
 ///
 /// An agent is in a part by the name of its own case and by nothing else. So agents that are added or removed move no
@@ -40,7 +38,10 @@ impl Shard {
     /// Whether an agent is in it, by the full name of its own case; or a case that is about no agent, by its name.
     #[must_use]
     pub fn holds(self, name: &str) -> bool {
-        let hash = u64::from_str_radix(&fingerprint(name), 16).unwrap_or_default();
+        // FNV-1a, of 64 bits.
+        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
         // The digits of names that follow each other are mixed into all bits.
         let mixed = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
         let place = (mixed ^ (mixed >> 33)) % self.total as u64;
