@@ -1,7 +1,5 @@
 #![forbid(unsafe_code)]
-#![cfg_attr(doc, doc = include_str!("../guide/front.md"))]
-//!
-//! # The crate
+//! Tests for AI agents, in `cargo test`.
 //!
 //! A team records what its agent did (tool calls, arguments, results, tokens, the closing message)
 //! into *cassettes*, and writes what must hold of every recorded run into YAML *suites*. From then
@@ -22,14 +20,12 @@
 //! Beside them stand the parts, usable without any suite: the metrics in [`eval`], the live guard
 //! and its analysis in [`energy`], the typed trace in [`mod@trace`], target paths in [`check`].
 //!
-//! The module `guide` is the guide: suites, cassettes, gates, recording, playing, checks in Rust.
+//! The guide is the folder `docs/` of the repository: suites, cassettes, gates, recording, playing, checks in Rust.
 
 pub mod check;
 #[doc(hidden)]
 pub mod command;
 mod gate;
-#[cfg(doc)]
-pub mod guide;
 mod harness;
 mod record;
 mod render;
@@ -40,14 +36,6 @@ mod text;
 pub use check::TargetProblem;
 pub use gate::{GateInfo, OptionInfo, Role, gates, parse_suite, read_suite};
 pub use harness::{AgentRuns, CheckFailure, Harness, Verdict, judge};
-/// The old name of [`judge`].
-#[deprecated(note = "`mcptest::replay` is `mcptest::judge` now")]
-pub mod replay {
-    /// The old name of [`PackageCase`](crate::judge::PackageCase).
-    #[deprecated(note = "`ReplayCase` is `mcptest::judge::PackageCase` now")]
-    pub type ReplayCase<'a> = crate::judge::PackageCase<'a>;
-    pub use crate::judge::{AgentTest, Ask, LoadFailure, Package, SideRuns};
-}
 /// The suite language: the model of a suite, its loader and its diagnostics.
 pub use mcptest_suite as suite;
 pub use mcptest_trace::{energy, trace};

@@ -4,7 +4,6 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 mod circles;
-mod guide;
 mod listing;
 mod sources;
 

@@ -128,13 +128,6 @@ impl Monitor {
     pub fn first_stop(mut self, steps: &[Step]) -> Option<EnergyError> {
         steps.iter().find_map(|step| self.record(*step).err())
     }
-
-    /// The old name of [`first_stop`](Self::first_stop).
-    #[deprecated(note = "`Monitor::replay` is `Monitor::first_stop` now")]
-    #[must_use]
-    pub fn replay(self, steps: &[Step]) -> Option<EnergyError> {
-        self.first_stop(steps)
-    }
 }
 
 #[cfg(test)]

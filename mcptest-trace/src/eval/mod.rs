@@ -50,8 +50,6 @@ pub use narrative::{
 };
 pub use own_args::changed_by_code;
 pub use playback::{Divergence, DivergenceKind, IgnoredPath, PlaybackOptions, PlaybackReport};
-#[allow(deprecated, reason = "the old name of `judge_recovery`")]
-pub use recovery::replay_recovery;
 pub use recovery::{
     Contradiction, Decisions, Effect, Fault, FaultKind, FaultPlan, ForeignMark, Hit, HitEvidence,
     RecoveryMarks, RecoveryReport, RecoveryScore, judge_recovery, never_fired, score_recovery,

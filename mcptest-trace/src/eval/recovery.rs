@@ -15,13 +15,6 @@ pub use report::{Contradiction, ForeignMark, Hit, HitEvidence, RecoveryReport};
 
 use attempts::{Came, Further, steps};
 
-/// The old name of [`judge_recovery`].
-#[deprecated(note = "`replay_recovery` is `judge_recovery` now")]
-#[must_use]
-pub fn replay_recovery(run: &(impl AsTrace + ?Sized), plan: &FaultPlan) -> RecoveryReport {
-    judge_recovery(run, plan)
-}
-
 /// Holds a recorded run against its fault plan; [`RecoveryReport`] says by which rules.
 ///
 /// ```
