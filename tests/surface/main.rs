@@ -55,6 +55,11 @@ fn the_public_items_of_sessions_are_those_that_are_listed() {
 }
 
 #[test]
+fn the_public_items_of_the_import_are_those_that_are_listed() {
+    compare("mcptest-import", "mcptest_import");
+}
+
+#[test]
 fn no_modules_import_each_other_in_a_circle() {
     let project = Path::new(env!("CARGO_MANIFEST_DIR"));
     let circles = [
@@ -63,6 +68,7 @@ fn no_modules_import_each_other_in_a_circle() {
         "mcptest-macros/src/lib.rs",
         "mcptest-harness/src/lib.rs",
         "mcptest-session/src/lib.rs",
+        "mcptest-import/src/lib.rs",
         "cargo-mcptest/src/lib.rs",
     ];
     let circles = circles.map(|root| circles::of(&sources::read("crate", &project.join(root))));

@@ -3,7 +3,6 @@
 mod remembered;
 mod undoing;
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
@@ -14,14 +13,10 @@ use mcptest_suite::shown_path;
 use mcptest_trace::record::redact::Redactor;
 use serde_json::json;
 
-use super::input;
-use super::kind::FormatKind;
-use super::mapping::Mapping;
 use super::names;
 use super::neighbours::{Neighbours, elsewhere, passed_over, place};
 use super::opening;
 use super::plan::ImportPlan;
-use super::reading::{GroupBy, Reading};
 use super::recorded;
 use super::redact::redactor;
 use super::report::Reports;
@@ -34,6 +29,9 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output::OutputFormat;
 use crate::status::ExitStatus;
+use mcptest_import::FormatKind;
+use mcptest_import::Mapping;
+use mcptest_import::{GroupBy, Reading};
 use mcptest_trace::text::counted;
 
 /// Makes recordings from runs in another format, and proposes a suite for them.
@@ -128,7 +126,7 @@ impl Import {
         let group_by = self.group_by()?;
         let redactor = self.redactor(suite.as_ref())?;
         let mut done = Done::default();
-        let given = input::named(&self.files);
+        let given = mcptest_import::named(&self.files);
         for error in &given.unreadable {
             done.reports.unreadable(error);
         }
@@ -136,13 +134,7 @@ impl Import {
             done.reports.note(&note);
         }
         let (inputs, files) = opening::open(&given.files, self.from, &mut done.reports);
-        let reading = Reading {
-            inputs: &inputs,
-            mapping: &mapping,
-            group_by: &group_by,
-            redactor: &redactor,
-            shared: RefCell::default(),
-        };
+        let reading = Reading::new(&inputs, &mapping, &group_by, &redactor);
         let mut plan = ImportPlan::new(&reading, files, &mut done.reports);
         if plan.found.is_empty() && done.reports.count() == 0 {
             for input in &inputs {

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use mcptest_suite::model::Agent;
 
-use super::digest::Digest;
 use super::plan::Group;
+use mcptest_import::Digest;
 
 /// The entries that no group has yet, by what groups ask of them.
 pub(super) struct OpenEntries<'e> {

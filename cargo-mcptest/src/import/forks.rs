@@ -7,9 +7,9 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::digest::Digest;
-use super::json::text;
 use super::report::Reports;
+use mcptest_import::Digest;
+use mcptest_session::json::text;
 
 /// The shortest beginning that two sessions do not share by chance where nothing but their words tells them apart: a
 /// question, what was done, an answer.

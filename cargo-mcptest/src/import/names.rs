@@ -6,11 +6,11 @@ use std::rc::Rc;
 use mcptest_suite::model::{Agent, Suite};
 use mcptest_suite::{cassette_slug, is_reserved, segment};
 
-use super::digest::Digest;
 use super::entries::OpenEntries;
 use super::neighbours::Neighbours;
 use super::plan::Group;
 use super::report::Reports;
+use mcptest_import::Digest;
 
 /// The most characters of an agent's own name, and of what tells it from others: with the model's
 /// name they make the name of a file.

@@ -13,10 +13,10 @@ use mcptest_trace::record::redact::Redactor;
 use mcptest_trace::record::store::Store;
 use serde_json::Value;
 
-use super::digest::Digest;
 use super::plan::{Group, asked};
 use super::store::{self, StoreOptions};
 use crate::files::{files, stem};
+use mcptest_import::Digest;
 
 /// Folders beside suites that hold none.
 const KEPT_APART: [&str; 2] = ["cassettes", "snapshots"];

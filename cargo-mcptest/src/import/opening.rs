@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::claude_code;
-use super::event::Lost;
-use super::input::{Form, Input, NamedFile, RecordPlace, Split};
-use super::kind::{FormatKind, UNKNOWN};
 use super::report::Reports;
-use super::wire::NO_ANSWER;
+use mcptest_import::Lost;
+use mcptest_import::NO_ANSWER;
+use mcptest_import::is_about_subagent;
+use mcptest_import::{FormatKind, UNKNOWN};
+use mcptest_import::{Input, NamedFile, RecordPlace, Split};
 
 /// How many records of a file are looked at for its format.
 const SAMPLES: usize = 50;
@@ -67,12 +67,12 @@ pub(super) fn open(
 
 /// Whether a file of this name stands beside a run and tells something of it.
 fn is_beside(name: &str) -> bool {
-    name == "result.json" || claude_code::is_about_subagent(name)
+    name == "result.json" || is_about_subagent(name)
 }
 
 /// The format of a file, by its first records.
 fn kind(input: &Input, parts: &[RecordPlace]) -> Result<FormatKind, Lost> {
-    if matches!(input.form, Form::Zip(_)) {
+    if input.is_archive() {
         return FormatKind::of(input, &Value::Null);
     }
     let mut found = FormatKind::of(input, &Value::Null);

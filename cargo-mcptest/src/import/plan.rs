@@ -8,10 +8,10 @@ use std::rc::Rc;
 use mcptest_trace::record::redact::Redactor;
 use serde_json::Value;
 
-use super::digest::Digest;
-use super::joining::Joined;
-use super::kind::FormatKind;
-use super::reading::GroupBy;
+use mcptest_import::Digest;
+use mcptest_import::FormatKind;
+use mcptest_import::GroupBy;
+use mcptest_import::Joined;
 
 /// A run that was found.
 #[derive(Debug)]

@@ -8,11 +8,11 @@ use std::rc::Rc;
 
 use mcptest_suite::model::Suite;
 
-use super::digest::Digest;
 use super::entries::{asking, may_have};
 use super::names::stem_of;
 use super::neighbours::Neighbours;
 use super::plan::{Group, ImportPlan};
+use mcptest_import::Digest;
 
 /// The entries that have the recording of a run, by the run's identifier.
 type Recorded = HashMap<Digest, Vec<usize>>;

@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use mcptest_trace::text::{counted, escape_line};
 use serde_json::{Value, json};
 
-use super::cassette::NO_CALL;
-use super::event::Lost;
-use super::input::{Change, Unreadable};
-use super::json::shortened;
-use super::wire::NO_ANSWER;
+use mcptest_import::Lost;
+use mcptest_import::NO_ANSWER;
+use mcptest_import::NO_CALL;
+use mcptest_import::shortened;
+use mcptest_import::{Change, Unreadable};
 
 /// How many places of a reason are kept for programs.
 const KEPT: usize = 20;

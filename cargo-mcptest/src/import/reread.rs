@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use serde_json::Value;
 
 use super::plan::ImportPlan;
-use super::reading::Reading;
 use super::report::Reports;
+use mcptest_import::Reading;
 
 /// Of how many records the runs are kept. The runs of one task may stand in several files, by turns.
 const MOST: usize = 4;

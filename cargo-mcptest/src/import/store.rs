@@ -7,7 +7,7 @@ use mcptest_trace::record::say;
 use mcptest_trace::record::store::{Layout, Lock, RunPlace, Store, StoreError};
 use serde_json::Value;
 
-use super::digest::Digest;
+use mcptest_import::Digest;
 
 /// How runs are written.
 #[derive(Debug, Clone, Copy)]
@@ -83,7 +83,7 @@ impl Existing {
 pub(super) fn identity(run: &Value) -> Option<String> {
     match run.get("imported").and_then(|imported| imported.get("id")) {
         Some(id) => Some(id.as_str()?.to_owned()),
-        None => Some(super::digest::identifier(run)),
+        None => Some(mcptest_import::identifier(run)),
     }
 }
 

@@ -11,12 +11,12 @@ use mcptest_suite::shown_path;
 use mcptest_trace::record::store::{RunPlace, Store, render, render_line};
 use serde_json::{Value, json};
 
-use super::digest::Digest;
 use super::names::{Name, by_agent};
 use super::neighbours::Neighbours;
 use super::store::{Existing, identity, layout, lock};
 use super::writing::Writing;
 use crate::failure::Failure;
+use mcptest_import::Digest;
 use mcptest_trace::text::counted;
 
 /// What an undone import comes to.

@@ -17,13 +17,13 @@ use super::entries;
 use super::names::{Name, by_agent};
 use super::neighbours::Neighbours;
 use super::plan::{Group, ImportPlan, asked};
-use super::reading::Reading;
 use super::report::Reports;
 use super::reread::Reread;
 use super::starter::{AgentEntry, Starter, Wanted, is_first_suite};
 use super::store::{Existing, StoreOptions, essence, identity, layout, lock};
 use super::summary::{Doubt, SummaryRow};
 use crate::failure::Failure;
+use mcptest_import::Reading;
 use mcptest_trace::text::counted;
 
 /// What was done so far.

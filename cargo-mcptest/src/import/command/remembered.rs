@@ -3,9 +3,9 @@
 use regex::Regex;
 
 use super::Import;
-use crate::import::kind::FormatKind;
-use crate::import::mapping::Subagents;
 use crate::import::names::one_line;
+use mcptest_import::FormatKind;
+use mcptest_import::Subagents;
 
 impl Import {
     /// The options that the next import needs to find the same agents and say the same of their runs. What is long

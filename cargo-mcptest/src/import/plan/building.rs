@@ -6,17 +6,16 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::{FoundRun, Group, ImportPlan, asked, twin_id};
-use crate::import::cassette::Imported;
-use crate::import::digest::Digest;
 use crate::import::forks::Forks;
-use crate::import::format;
-use crate::import::input::{Record, RecordPlace};
-use crate::import::joining::{Joined, Joiner};
-use crate::import::json::{identifier, list, text};
-use crate::import::kind::FormatKind;
-use crate::import::reading::{AgentProfile, Mapped, Reading, stem};
 use crate::import::report::Reports;
 use crate::import::store;
+use mcptest_import::Digest;
+use mcptest_import::FormatKind;
+use mcptest_import::Imported;
+use mcptest_import::{AgentProfile, Mapped, Reading, stem};
+use mcptest_import::{Joined, Joiner};
+use mcptest_import::{Record, RecordPlace};
+use mcptest_session::json::{identifier, list, text};
 
 impl ImportPlan {
     /// Finds the runs of files whose formats are known.
@@ -64,19 +63,19 @@ fn join(
     reports: &mut Reports,
 ) {
     let input = &reading.inputs[part.input as usize];
-    if !kind.format().looks_into_records() {
+    if !kind.looks_into_records() {
         joiner.alone(part);
         return;
     }
     match input.read(part) {
         Ok(record) => {
-            let logged =
-                format::logged(&record.value).and_then(|(_, response)| identifier(response, "id"));
+            let logged = mcptest_import::logged(&record.value)
+                .and_then(|(_, response)| identifier(response, "id"));
             if logged.is_some_and(|id| joiner.knows(&record, &id)) {
                 reports.note("logged calls that are there twice are read once");
                 return;
             }
-            if let Err(lost) = kind.format().join(&record, joiner, reading.mapping) {
+            if let Err(lost) = kind.join(&record, joiner, reading.mapping) {
                 reports.lost(&record.place(), &lost);
             }
         }
@@ -169,7 +168,7 @@ impl Building {
             lost,
         } = &mapped.imported;
         let id = store::identity(cassette).unwrap_or_default();
-        let agent = mapped.run.agent.clone();
+        let agent = mapped.agent().map(str::to_owned);
         let agent = agent.or_else(|| cassette["agent_name"].as_str().map(str::to_owned));
         let of_file = agent.is_none();
         let agent = agent.unwrap_or_else(|| stem(records));
@@ -258,8 +257,8 @@ impl Building {
             ordinal: u32::try_from(ordinal).unwrap_or(u32::MAX),
             twin,
             kind,
-            order: mapped.run.order,
-            time: mapped.run.times.map(|(first, _)| first),
+            order: mapped.order(),
+            time: mapped.begun(),
         });
         true
     }

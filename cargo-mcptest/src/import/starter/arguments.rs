@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use mcptest::trace::Run;
 use serde_json::Value;
 
-use crate::import::json::unfolded;
+use mcptest_import::unfolded;
 
 /// A text of so many words is the agent's own, unless its words, or the whole of a longer one, stand before.
 const PROSE: usize = 3;

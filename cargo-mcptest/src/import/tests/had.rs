@@ -7,8 +7,8 @@
 use serde_json::{Value, json};
 
 use super::{Desk, lines};
-use crate::import::kind::FormatKind;
 use clap::ValueEnum as _;
+use mcptest_import::FormatKind;
 
 /// What is looked for, and where it stands in a recording.
 const KEPT: [(&str, &str); 5] = [

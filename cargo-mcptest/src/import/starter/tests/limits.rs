@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::super::entry::{MOST_BYTES, MOST_RUNS, Whole};
 use super::super::tools::{CalledTools, MOST_ALIASED, MOST_TOOLS};
-use crate::import::digest::Digest;
 use crate::import::plan::{Group, ImportPlan};
+use mcptest_import::Digest;
 
 fn run() -> Run {
     let run = json!({ "schema_version": "v1", "model": "m", "user_prompt": "p", "trace": { "tool_calls": [] } });

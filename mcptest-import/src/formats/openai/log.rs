@@ -1,0 +1,209 @@
+//! Logged calls: a request and its response a record. Requests repeat the talk so far, so that a
+//! record continues the one whose request and response its own request begins with.
+
+use mcptest_trace::trace::value_json;
+use serde_json::{Value, json};
+
+use super::{chat, responses, tokens};
+use crate::content::text_of;
+use crate::dialect;
+use crate::digest::Digest;
+use crate::essence::{calls, given_to, said, told};
+use crate::event::{ForeignRun, Lost, Stop};
+use crate::format;
+use crate::input::RecordPlace;
+use crate::joining::{ChainLink, Joiner, states};
+use crate::json::{count, given, identifier, list, member, named, number, role, text, word};
+use crate::time;
+
+/// One logged call.
+pub(super) struct LoggedCall<'v> {
+    request: &'v Value,
+    response: &'v Value,
+    items: bool,
+}
+
+impl<'v> LoggedCall<'v> {
+    /// The call that a record logs: `{request, response}`, or `{body, response.body}`.
+    pub(super) fn of(record: &'v Value) -> Option<Self> {
+        let (request, response) = format::logged(record)?;
+        let items = given(request, "input").is_some();
+        let is_chat = request.get("messages").is_some_and(Value::is_array);
+        (items || is_chat).then_some(Self {
+            request,
+            response,
+            items,
+        })
+    }
+
+    fn messages(&self) -> &'v [Value] {
+        list(self.request, "messages")
+    }
+
+    /// What went in, as far as it tells runs apart.
+    fn sent(&self) -> Vec<String> {
+        if !self.items {
+            return self.messages().iter().map(essence).collect();
+        }
+        match self.request.get("input") {
+            Some(Value::Array(items)) => {
+                let items = items.iter().filter(|item| responses::is_told(item));
+                items.map(essence).collect()
+            }
+            other => {
+                let user = json!({ "role": "user", "content": other });
+                vec![essence(&user)]
+            }
+        }
+    }
+
+    /// Whether the call failed, so that its client goes on without it.
+    fn is_failed(&self) -> bool {
+        let says_error = format::says_error(self.response);
+        if self.items {
+            says_error || text(self.response, "status") == Some("failed")
+        } else {
+            says_error && list(self.response, "choices").is_empty()
+        }
+    }
+
+    pub(super) fn join(&self, part: RecordPlace, joiner: &mut Joiner) -> Result<(), Lost> {
+        let begin = if self.items { "items" } else { "messages" };
+        let (mut before, state) = states(begin, self.sent().into_iter());
+        let parent = text(self.request, "previous_response_id");
+        let about = ["instructions", "previous_response_id"].map(|key| given(self.request, key));
+        let asked = state.then(&value_json(&json!(about)));
+        // The longest beginning first.
+        before.reverse();
+        if let Some(parent) = parent {
+            before = vec![Digest::of(&["response", parent])];
+        }
+        let mut after = Vec::new();
+        if self.items {
+            let output = list(self.response, "output").iter();
+            let output = output.filter(|item| responses::is_told(item));
+            after.push(output.fold(state, |state, item| state.then(&essence(item))));
+            let id = text(self.response, "id");
+            after.extend(id.map(|id| Digest::of(&["response", id])));
+        } else {
+            let choices = list(self.response, "choices").iter();
+            let messages = choices.filter_map(|choice| choice.get("message"));
+            after.extend(messages.map(|message| state.then(&essence(message))));
+        }
+        let link = ChainLink {
+            before,
+            after,
+            asked,
+            is_failed: self.is_failed(),
+        };
+        match (joiner.chained(part, &link), parent) {
+            (false, Some(parent)) => Err(Lost::new(
+                "missing parent",
+                format!(
+                    "it continues the response `{parent}`, and this response is not in the log before it"
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// The choice that the next call continues, else the first.
+    fn choice(&self, next: Option<&LoggedCall<'v>>) -> Option<&'v Value> {
+        let choices = list(self.response, "choices");
+        let continued = next.and_then(|next| {
+            let message = essence(next.messages().get(self.messages().len())?);
+            let is_it =
+                |choice: &&Value| choice.get("message").map(essence).as_ref() == Some(&message);
+            choices.iter().find(is_it)
+        });
+        continued.or_else(|| choices.first())
+    }
+}
+
+/// What makes a message or an item the same: role, text, calls and results, all by value.
+fn essence(message: &Value) -> String {
+    let role = role(message);
+    // A message may name who speaks, and clients leave that out.
+    let named = matches!(role.as_deref(), None | Some("function"));
+    let arguments = |call: &Value| given(call, "arguments").map(|it| given_to(Some(it)));
+    let call = given(message, "function_call").map(|call| json!([call["name"], arguments(call)]));
+    let ids = ["call_id", "tool_call_id"].map(|key| given(message, key));
+    value_json(&json!([
+        role,
+        said(message.get("content")),
+        calls(message),
+        call,
+        named.then(|| given(message, "name")),
+        ids,
+        arguments(message),
+        given(message, "input"),
+        told(given(message, "output")),
+    ]))
+}
+
+/// The run of some calls, each of which continues the one before.
+pub(super) fn read(lines: &[LoggedCall<'_>]) -> Result<ForeignRun, Lost> {
+    let mut run = ForeignRun::default();
+    let Some(first) = lines.first() else {
+        return Err(Lost::no_run("it has no calls"));
+    };
+    run.id = lines
+        .iter()
+        .find_map(|line| identifier(line.response, "id"));
+    run.asked = lines.iter().find_map(|line| named(line.request, "model"));
+    run.tools = chat::tools(list(first.request, "tools"));
+    run.temperature = number(first.request, "temperature");
+    let most = ["max_completion_tokens", "max_output_tokens", "max_tokens"];
+    run.max_tokens = most.iter().find_map(|key| count(first.request, key));
+    let mut seen = 0;
+    for (index, line) in lines.iter().enumerate() {
+        if let Some(model) = word(line.response, "model") {
+            run.answered_by(model);
+        }
+        for key in ["created", "created_at"] {
+            run.at(line.response.get(key).and_then(time::seconds));
+        }
+        if line.items {
+            seen = responses::read_call(line.request, line.response, seen, &mut run);
+            continue;
+        }
+        let messages = line.messages();
+        let new = messages.get(seen..).unwrap_or_default();
+        chat::read(new, &mut run, &chat::ChatOptions::default());
+        let choices = list(line.response, "choices");
+        let Some(choice) = line.choice(lines.get(index + 1)) else {
+            if format::says_error(line.response) {
+                run.stop = Some(Stop::Known("error"));
+            } else {
+                run.stop = None;
+                run.lose("no answer", "the response has no `choices`");
+            }
+            seen = messages.len();
+            continue;
+        };
+        if choices.len() > 1 {
+            run.note(format!("{} other choices left out", choices.len() - 1));
+        }
+        let mut message = member(choice, "message");
+        if let Some(usage) = line.response.get("usage")
+            && message.is_object()
+        {
+            message["usage"] = usage.clone();
+        }
+        answer(&message, &mut run);
+        run.stop = named(choice, "finish_reason").map(Stop::Spelt);
+        seen = messages.len() + 1;
+    }
+    Ok(run)
+}
+
+/// The model's answer, which is a model call also where no user has spoken.
+fn answer(message: &Value, run: &mut ForeignRun) {
+    let message = &*dialect::spelt(message);
+    dialect::lose_unknown(message, run);
+    let said = text_of(message.get("content"));
+    if !run.has_user && list(message, "tool_calls").is_empty() {
+        run.step(tokens(message.get("usage")));
+    }
+    chat::assistant(message, said, run);
+}

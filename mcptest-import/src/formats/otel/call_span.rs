@@ -1,0 +1,46 @@
+//! What a span says of a call: its identifier, arguments, result and tokens.
+
+use mcptest_trace::spans::Meaning;
+use serde_json::Value;
+
+use super::span::OtelSpan;
+use crate::event::CallTokens;
+use crate::json::unfolded;
+
+pub(super) fn span_id(span: &OtelSpan) -> Option<&str> {
+    span.told_text(Meaning::CallId)
+}
+
+pub(super) fn arguments(span: &OtelSpan) -> Option<Value> {
+    span.told(Meaning::Arguments).map(unfolded)
+}
+
+/// What came back: of a failure that brought nothing, what is said of it.
+pub(super) fn outcome(span: &OtelSpan) -> Option<Value> {
+    // Those who write every result as JSON put texts in quotes; digits are left as they stand: a number
+    // would not keep them.
+    let quoted = || {
+        span.told(Meaning::QuotedResult).map(|value| match value {
+            Value::String(text) if !text.starts_with(['"', '{', '[']) => value.clone(),
+            value => unfolded(value),
+        })
+    };
+    let found = span.told(Meaning::ToolResult).cloned().or_else(quoted);
+    found.or_else(|| span.failure().map(Value::from))
+}
+
+/// The tokens of a model call; cached and reasoning tokens are parts of them.
+fn tokens(span: &OtelSpan) -> Option<CallTokens> {
+    let of = |meaning| span.told_count(meaning);
+    let mut taken = CallTokens::new(of(Meaning::PromptTokens)?, of(Meaning::CompletionTokens)?);
+    taken.cached = of(Meaning::CachedTokens);
+    taken.reasoning = of(Meaning::ReasoningTokens);
+    Some(taken)
+}
+
+/// What a model call took.
+pub(super) fn taken(span: &OtelSpan) -> CallTokens {
+    let mut taken = tokens(span).unwrap_or_default();
+    taken.duration_ms = span.duration_ms();
+    taken
+}

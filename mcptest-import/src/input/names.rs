@@ -1,0 +1,188 @@
+//! The files that the command names: paths, folders, patterns, standard input.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use mcptest_trace::text::counted;
+use tempfile::NamedTempFile;
+use walkdir::WalkDir;
+
+use super::Unreadable;
+
+/// What stands for standard input.
+pub(super) const STDIN: &str = "-";
+
+/// The extensions that are read of a folder.
+const EXTENSIONS: [&str; 4] = ["eval", "json", "jsonl", "ndjson"];
+
+/// Those of such files that are packed, which are refused and told.
+const PACKED: [&str; 2] = ["gz", "zst"];
+
+/// A file, and how messages name it.
+#[derive(Debug)]
+pub struct NamedFile {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// The path as it was given, for messages.
+    pub shown: String,
+    /// Found in a folder or by a pattern, and not named itself.
+    pub found: bool,
+    /// Standard input lies in a file of its own, which goes when it has been read.
+    _spool: Option<NamedTempFile>,
+}
+
+/// The files that an import is given.
+#[derive(Debug, Default)]
+pub struct NamedFiles {
+    /// In the order of the arguments, each once; those of a folder or a pattern in byte order.
+    pub files: Vec<NamedFile>,
+    /// The arguments that are no files.
+    pub unreadable: Vec<Unreadable>,
+    /// The files of folders that are not read, counted by their endings.
+    pub left_out: BTreeMap<String, usize>,
+}
+
+impl NamedFiles {
+    /// Which files of folders are not read, and why.
+    pub fn note(&self) -> Option<String> {
+        let count: usize = self.left_out.values().sum();
+        let endings = self.left_out.iter().map(|(ending, count)| match count {
+            1 => ending.clone(),
+            _ => format!("{ending} ({count} files)"),
+        });
+        let endings: Vec<String> = endings.collect();
+        (count > 0).then(|| {
+            format!(
+                "{} of the folder not read, because only names that end in .{} are: {}; to import such a file, name it \
+                 itself",
+                counted(count, "file"),
+                EXTENSIONS.join(", ."),
+                endings.join(", ")
+            )
+        })
+    }
+}
+
+/// Finds the files.
+pub fn named(arguments: &[PathBuf]) -> NamedFiles {
+    let mut all = NamedFiles::default();
+    let mut known = HashSet::new();
+    for argument in arguments {
+        let given = argument.to_string_lossy();
+        match of_argument(argument, &mut all.left_out) {
+            Ok(found) => {
+                for file in found {
+                    if known.insert(file.path.clone()) {
+                        all.files.push(file);
+                    }
+                }
+            }
+            Err(detail) => all.unreadable.push(Unreadable {
+                place: given.into_owned(),
+                reason: "cannot be read",
+                detail,
+            }),
+        }
+    }
+    all
+}
+
+fn of_argument(
+    argument: &Path,
+    left_out: &mut BTreeMap<String, usize>,
+) -> Result<Vec<NamedFile>, String> {
+    let text = argument.to_string_lossy();
+    if text == STDIN {
+        return Ok(vec![spooled().map_err(|error| error.to_string())?]);
+    }
+    if argument.is_dir() {
+        return folder(argument, left_out);
+    }
+    if argument.exists() {
+        return Ok(vec![file(argument, false)]);
+    }
+    if !text.contains(['*', '?', '[']) {
+        return Err("no such file or folder".to_owned());
+    }
+    let paths = glob::glob(&text).map_err(|error| format!("no pattern: {error}"))?;
+    let mut paths: Vec<PathBuf> = paths.flatten().filter(|path| path.is_file()).collect();
+    if paths.is_empty() {
+        return Err("the pattern matches no file".to_owned());
+    }
+    sort(&mut paths);
+    Ok(paths.iter().map(|path| file(path, true)).collect())
+}
+
+fn file(path: &Path, found: bool) -> NamedFile {
+    NamedFile {
+        path: path.to_owned(),
+        shown: path.to_string_lossy().replace('\\', "/"),
+        found,
+        _spool: None,
+    }
+}
+
+/// Whether a name ends in one of some endings, in capitals or not.
+pub(super) fn ends_in(path: &Path, endings: &[&str]) -> bool {
+    let extension = path.extension().unwrap_or_default();
+    endings
+        .iter()
+        .any(|ending| extension.eq_ignore_ascii_case(ending))
+}
+
+fn folder(path: &Path, left_out: &mut BTreeMap<String, usize>) -> Result<Vec<NamedFile>, String> {
+    let (mut paths, mut others) = (Vec::new(), BTreeMap::<String, usize>::new());
+    for entry in WalkDir::new(path) {
+        let entry = entry.map_err(|error| error.to_string())?;
+        // A link that leads nowhere is told when it is opened.
+        let is_file = entry.file_type().is_file() || entry.path_is_symlink();
+        if !is_file || entry.file_name().to_string_lossy().starts_with('.') {
+            continue;
+        }
+        let inner = entry.path().with_extension("");
+        let wanted = ends_in(entry.path(), &EXTENSIONS)
+            || ends_in(entry.path(), &PACKED) && ends_in(&inner, &EXTENSIONS);
+        if wanted {
+            paths.push(entry.into_path());
+        } else {
+            let ending = entry.path().extension();
+            let ending = ending.map_or_else(
+                || "no ending".to_owned(),
+                |ending| format!(".{}", ending.to_string_lossy()),
+            );
+            *others.entry(ending).or_default() += 1;
+        }
+    }
+    if paths.is_empty() {
+        return Err(format!(
+            "the folder holds no file named .{}",
+            EXTENSIONS.join(", .")
+        ));
+    }
+    for (ending, count) in others {
+        *left_out.entry(ending).or_default() += count;
+    }
+    sort(&mut paths);
+    Ok(paths.iter().map(|path| file(path, true)).collect())
+}
+
+fn sort(paths: &mut [PathBuf]) {
+    paths.sort_by(|left, right| {
+        left.as_os_str()
+            .as_encoded_bytes()
+            .cmp(right.as_os_str().as_encoded_bytes())
+    });
+}
+
+/// Standard input as a file that nobody else may read.
+fn spooled() -> io::Result<NamedFile> {
+    let mut spool = NamedTempFile::new()?;
+    io::copy(&mut io::stdin().lock(), &mut spool)?;
+    Ok(NamedFile {
+        path: spool.path().to_owned(),
+        shown: STDIN.to_owned(),
+        found: false,
+        _spool: Some(spool),
+    })
+}

@@ -1,0 +1,38 @@
+//! Small questions to JSON values.
+
+pub(crate) use mcptest_session::json::*;
+use serde_json::Value;
+
+use crate::input::{Change, parse};
+
+/// Whether a member is a flag that is set.
+pub(crate) fn is_set(value: &Value, key: &str) -> bool {
+    value.get(key).and_then(flag) == Some(true)
+}
+
+/// A value that may stand as JSON in a text: the value.
+pub fn unfolded(value: &Value) -> Value {
+    unfolded_with(value, &mut Vec::new())
+}
+
+/// The same, and what was read otherwise than it is written.
+pub(crate) fn unfolded_with(value: &Value, changes: &mut Vec<Change>) -> Value {
+    match value {
+        Value::String(text) => match parse(text.as_bytes()) {
+            Ok(parsed) => {
+                changes.extend(parsed.changes);
+                parsed.value
+            }
+            Err(_) => value.clone(),
+        },
+        other => other.clone(),
+    }
+}
+
+/// A text in which only the first characters are shown.
+pub fn shortened(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,73 @@
+//! Logs of HTTP keep bodies as texts: the JSON of a request or of an answer, or the events of a streamed answer.
+
+use mcptest_session::json::{given, text};
+use mcptest_session::lossless::parse;
+use mcptest_session::protocol::{Anthropic, Chat, Gemini, Protocol, Responses, sse};
+use serde_json::{Value, json};
+
+/// Why a record is not read whose stream holds no answer.
+pub const NO_ANSWER: &str = "is a stream without an answer";
+
+/// Reads the bodies of a record that are texts. `{"string": …}` is a body as VCR keeps it.
+///
+/// # Errors
+///
+/// Why the events of a stream cannot be put together.
+pub(crate) fn read(record: &mut Value) -> Result<(), String> {
+    for side in ["request", "response", "body"] {
+        let held = record.get_mut(side);
+        let body = held.map(|held| match given(held, "body") {
+            Some(_) => &mut held["body"],
+            None => held,
+        });
+        let Some(body) = body else {
+            continue;
+        };
+        let text = body.as_str().or_else(|| text(body, "string"));
+        if let Some(read) = text.map(of_text).transpose()?.flatten() {
+            *body = read;
+        }
+    }
+    Ok(())
+}
+
+/// What a text is, if it is the body of a request or of an answer.
+fn of_text(text: &str) -> Result<Option<Value>, String> {
+    const KNOWN: [&str; 5] = ["model", "messages", "choices", "candidates", "contents"];
+    let begin = text.trim_start();
+    if ["data:", "event:"].iter().any(|it| begin.starts_with(it)) {
+        return of_stream(text).map(Some);
+    }
+    let read = Some(begin).filter(|begin| begin.starts_with('{'));
+    let read = read.and_then(|text| parse(text.as_bytes()).ok());
+    let read = read.map(|parsed| parsed.value);
+    Ok(read.filter(|read| KNOWN.iter().any(|key| given(read, key).is_some())))
+}
+
+fn of_stream(text: &str) -> Result<Value, String> {
+    let events = sse::events(text.as_bytes(), true);
+    let mut read = events.iter();
+    let protocol = read.find_map(|event| whose(&parse(event.data.as_bytes()).ok()?.value));
+    let assembled = protocol.map(|protocol| protocol.assembled(&events));
+    let answer = assembled.and_then(|it| it.body.or_else(|| Some(json!({ "error": it.error? }))));
+    answer.ok_or_else(|| {
+        "its response is a stream of events that hold no answer of a known provider; put the events together to one answer".to_owned()
+    })
+}
+
+/// The provider that writes an event like this.
+fn whose(event: &Value) -> Option<&'static dyn Protocol> {
+    let kind = text(event, "type").unwrap_or_default();
+    let has = |key| given(event, key).is_some();
+    if kind.starts_with("response.") {
+        Some(&Responses)
+    } else if kind.starts_with("message_") || kind.starts_with("content_block_") {
+        Some(&Anthropic)
+    } else if has("candidates") {
+        Some(&Gemini)
+    } else if has("choices") {
+        Some(&Chat)
+    } else {
+        None
+    }
+}
