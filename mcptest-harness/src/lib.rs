@@ -18,7 +18,7 @@
 //! [`Recorder`] alone.
 //!
 //! Beside them stand the parts, usable without any suite: the metrics in [`eval`], the live guard
-//! and its analysis in [`energy`], the typed trace in [`mod@trace`], target paths in [`check`].
+//! and its analysis in [`energy`], statistics of a few runs in [`stats`], the typed trace in [`mod@trace`], target paths in [`check`].
 //!
 //! The guide is the folder `docs/` of the repository: suites, cassettes, gates, recording, playing, checks in Rust.
 
@@ -38,7 +38,7 @@ pub use gate::{GateInfo, OptionInfo, Role, gates, parse_suite, read_suite};
 pub use harness::{AgentRuns, CheckFailure, Harness, Verdict, judge};
 /// The suite language: the model of a suite, its loader and its diagnostics.
 pub use mcptest_suite as suite;
-pub use mcptest_trace::{energy, trace};
+pub use mcptest_trace::{energy, stats, trace};
 
 /// The metrics: pure functions from recorded runs to numbers, and the JSON Schemas that expected
 /// arguments may be checked against.

@@ -27,7 +27,7 @@ mod energy {
         DriftInput, EnergyError, FailurePattern, FailureReport, GrowthRatioGuard, GuardOptions,
         HolographicEngine, Hypervector, LyapunovMonitor, Message, Monitor, NaiveCap, OptionsError,
         PROJECTED_STEPS, Recommendation, RunSteps, Status, Step, Sweep, SweepCell, SweepRun, Tally,
-        Trajectory, ablation, analyse, drift, responses, sparkline, stats, sweep,
+        Trajectory, ablation, analyse, drift, responses, sparkline, sweep,
     };
 }
 
@@ -43,7 +43,7 @@ mod root {
     #[expect(unused_imports, reason = "that they are there is the test")]
     use mcptest::{
         AgentRuns, CallId, CheckFailure, Harness, RecordError, Recorder, RunRequest, TargetProblem,
-        Verdict, check::Unresolved, check::resolve,
+        Verdict, check::Unresolved, check::resolve, stats,
     };
 }
 

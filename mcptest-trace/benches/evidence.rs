@@ -17,9 +17,9 @@ use mcptest_trace::evidence::calibrate::{Quantity, Scored, calibrate};
 use mcptest_trace::evidence::compare::{
     AgentSamples, Behaviour, CompareOptions, Cost, RunSample, Sides, compare,
 };
-use mcptest_trace::evidence::conformal::Share;
 use mcptest_trace::evidence::mutants::{MutantOptions, RecordedRun, plan};
-use mcptest_trace::evidence::random::Stream;
+use mcptest_trace::stats::conformal::Share;
+use mcptest_trace::stats::random::Stream;
 use mcptest_trace::trace::{Origin, Run, parse_run};
 use serde_json::json;
 

@@ -6,6 +6,8 @@
 //! - `record`, with the feature `store`: writing a run down, keeping secrets out of it, and putting it
 //!   into a file that is never lost;
 //! - `capture`, with the feature `tracing`: runs written down from the spans of an agent's library;
+//! - [`evidence`]: whether agents got worse, what a threshold means, runs broken on purpose;
+//! - [`stats`]: the statistics behind it;
 //! - [`energy`]: a live guard against runs that grow out of hand, and its analysis afterwards.
 //!
 //! Nothing here knows of test cases or of gates, so a program can measure its own agent with it.
@@ -23,6 +25,7 @@ mod setters;
 #[cfg(feature = "store")]
 #[doc(hidden)]
 pub mod spans;
+pub mod stats;
 #[doc(hidden)]
 pub mod text;
 pub mod trace;

@@ -7,7 +7,7 @@ use mcptest_trace::evidence::compare::{
     AgentSamples, CompareOptions, Comparison, Cost, Metric, MetricFinding, RunSample, Sides,
     compare,
 };
-use mcptest_trace::evidence::random::Stream;
+use mcptest_trace::stats::random::Stream;
 
 /// Suites of a short run, and of a long one.
 const SHORT: u32 = 100;

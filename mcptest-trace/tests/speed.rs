@@ -9,8 +9,8 @@ use mcptest_trace::evidence::calibrate::{Quantity, Scored, calibrate};
 use mcptest_trace::evidence::compare::{
     AgentSamples, Behaviour, CompareOptions, Cost, RunSample, Sides, compare,
 };
-use mcptest_trace::evidence::conformal::Share;
-use mcptest_trace::evidence::random::Stream;
+use mcptest_trace::stats::conformal::Share;
+use mcptest_trace::stats::random::Stream;
 
 fn within(what: &str, most: Duration, work: impl FnOnce()) {
     let start = Instant::now();

@@ -4,7 +4,7 @@ use mcptest::suite::gates::GateKind;
 use mcptest_trace::evidence::calibrate::{
     AcrossCalibration, Alarms, Calibration, Discrimination, Line,
 };
-use mcptest_trace::evidence::conformal::Share;
+use mcptest_trace::stats::conformal::Share;
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -23,7 +23,7 @@ use mcptest_suite::model::Suite;
 use mcptest_trace::evidence::calibrate::{
     AgentScored, Calibration, Discrimination, calibrate, calibrate_across, joint,
 };
-use mcptest_trace::evidence::conformal::Share;
+use mcptest_trace::stats::conformal::Share;
 use serde_json::json;
 
 use crate::failure::Failure;

@@ -2,10 +2,10 @@
 
 use super::options::DRIFT_THRESHOLD;
 use super::pattern::FailurePattern;
-use super::stats::Summary;
 use super::status::Status;
 use super::trajectory::Trajectory;
 use crate::number::real;
+use crate::stats::Summary;
 
 /// The numbers of §6.1.
 const EARLY_STEPS: usize = 3;

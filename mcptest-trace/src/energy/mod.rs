@@ -3,8 +3,8 @@
 //! Two uses of one core. Live, in an agent's loop, a [`GrowthRatioGuard`] takes every step and
 //! stops a spiral: `guard.record(step)?`. Over a recorded run, [`analyse`] says what a guard would
 //! have done and saved. Around them: [`drift()`] from a policy, history compression
-//! ([`Decimator`]), a [`FailureReport`] that tells the patterns of failure apart, sweeps of the
-//! guard's options over runs with outcomes ([`sweep()`]), and small-sample [`stats`].
+//! ([`Decimator`]), a [`FailureReport`] that tells the patterns of failure apart, and sweeps of the
+//! guard's options over runs with outcomes ([`sweep()`]).
 //!
 //! Sections (§) are those of *Empirical Lyapunov Stability: Growth-Ratio Energy Functions as
 //! Leading Indicators of Agent Task Failure*.
@@ -55,7 +55,6 @@ mod options;
 mod pattern;
 mod report;
 pub(crate) mod splitmix;
-pub mod stats;
 mod status;
 mod sweep;
 mod trajectory;

@@ -6,9 +6,9 @@ mod tests;
 
 use super::measure::{Measure, Unit};
 use super::metrics::{Metrics, metrics};
-use crate::energy::stats::wilson_of;
 use crate::number::{real, share, whole, wide};
 use crate::setters::setters;
+use crate::stats::wilson_of;
 use serde::Serialize;
 use serde_json::Value;
 

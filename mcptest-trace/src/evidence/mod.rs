@@ -17,23 +17,10 @@
 //! - [`mod@compare`]: two sets of runs of the same agents;
 //! - [`mod@calibrate`]: thresholds that a stated share of passing runs will meet, and whether a metric
 //!   tells passed runs from failed ones;
-//! - [`mutants`]: recorded runs, each broken in one way;
-//! - the statistics they are made of, one file each.
+//! - [`mutants`]: recorded runs, each broken in one way.
+//!
+//! The statistics that they are made of are in [`stats`](crate::stats).
 
-pub mod area;
-pub mod boschloo;
 pub mod calibrate;
 pub mod compare;
-pub mod concordance;
-pub mod conformal;
-pub mod discovery;
-pub mod energy_distance;
-mod law;
-pub mod moses;
 pub mod mutants;
-pub mod needed;
-pub mod quantile;
-pub mod random;
-pub mod rank_sum;
-pub mod sequence;
-pub mod stratified;

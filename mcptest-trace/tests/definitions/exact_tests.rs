@@ -1,10 +1,10 @@
 //! Exact tests, by looking at every table and at every choice of runs.
 
-use mcptest_trace::evidence::boschloo::boschloo;
-use mcptest_trace::evidence::energy_distance::Distances;
-use mcptest_trace::evidence::random::Stream;
-use mcptest_trace::evidence::rank_sum::RankSum;
-use mcptest_trace::evidence::stratified::{Passes, stratified};
+use mcptest_trace::stats::boschloo::boschloo;
+use mcptest_trace::stats::energy_distance::Distances;
+use mcptest_trace::stats::random::Stream;
+use mcptest_trace::stats::rank_sum::RankSum;
+use mcptest_trace::stats::stratified::{Passes, stratified};
 use proptest::prelude::*;
 
 /// Runs that passed, of all runs.

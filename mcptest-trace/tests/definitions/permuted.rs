@@ -1,6 +1,5 @@
 //! Runs and agents in another order: what names none of them stays as it is, in the last digit too.
 
-use mcptest_trace::energy::stats::{Summary, bootstrap_difference, bootstrap_mean};
 use mcptest_trace::energy::{GuardOptions, Step, SweepRun, ablation, sweep};
 use mcptest_trace::eval::{
     Measure, Metrics, SessionReport, SessionTrace, StabilityAcross, Unit, Weights,
@@ -13,10 +12,11 @@ use mcptest_trace::evidence::compare::{
     AgentSamples, Behaviour, CompareOptions, Comparison, Cost, CostKind, Metric, RunSample,
     ShownAgents, Sides, compare, compare_agent,
 };
-use mcptest_trace::evidence::conformal::Share;
 use mcptest_trace::evidence::mutants::{
     Mutant, MutantOptions, MutantVerdict, RecordedRun, plan, score,
 };
+use mcptest_trace::stats::conformal::Share;
+use mcptest_trace::stats::{Summary, bootstrap_difference, bootstrap_mean};
 use mcptest_trace::trace::{Origin, Run, Signals, parse_run};
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -1,7 +1,7 @@
 //! Estimates from the outcomes of runs: by looking at every choice of runs, and at the definition of an interval.
 
-use mcptest_trace::energy::stats::wilson;
 use mcptest_trace::eval::summarize;
+use mcptest_trace::stats::wilson;
 use proptest::prelude::*;
 
 /// The share of all choices of `k` outcomes that fit.

@@ -10,7 +10,7 @@ use mcptest_trace::evidence::calibrate::{
     AgentScored, Calibration, Discrimination, Quantity, Scored, calibrate, calibrate_across, joint,
     tally,
 };
-use mcptest_trace::evidence::conformal::Share;
+use mcptest_trace::stats::conformal::Share;
 use mcptest_trace::trace::Run;
 use serde_json::{Value, json};
 

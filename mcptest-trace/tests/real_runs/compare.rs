@@ -4,7 +4,7 @@ use mcptest_trace::evidence::compare::{
     AgentSamples, CompareOptions, Comparison, Cost, CostKind, Decision, MetricFinding, RunSample,
     Sides, compare,
 };
-use mcptest_trace::evidence::random::Stream;
+use mcptest_trace::stats::random::Stream;
 use serde_json::Value;
 
 use crate::runs::{agents, expected, same};

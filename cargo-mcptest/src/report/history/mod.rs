@@ -10,7 +10,7 @@ mod judged;
 mod recorded;
 mod results;
 
-use mcptest_trace::energy::stats::wilson;
+use mcptest_trace::stats::wilson;
 use serde::Serialize;
 use serde_json::{Value, json};
 

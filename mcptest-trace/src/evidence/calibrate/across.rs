@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::{Discrimination, Quantity};
-use crate::evidence::concordance::{Concordance, concordance};
-use crate::evidence::conformal::{Passing, Share, promised};
+use crate::stats::concordance::{Concordance, concordance};
+use crate::stats::conformal::{Passing, Share, promised};
 
 /// An agent with the value of a target over all its runs.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::energy::stats::{Interval, wilson};
+use crate::stats::{Interval, wilson};
 use serde::Serialize;
 
 use super::{Alarms, Quantity};
-use crate::evidence::area::ScoredRun;
-use crate::evidence::conformal::{Passing, Share, confident, promised};
 use crate::number::wide;
+use crate::stats::area::ScoredRun;
+use crate::stats::conformal::{Passing, Share, confident, promised};
 
 /// A limit made from passing runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

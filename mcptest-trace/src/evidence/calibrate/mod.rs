@@ -1,14 +1,14 @@
 //! What does a threshold mean: which limit will a stated share of passing runs meet, what would it
 //! have caught, and does the target tell passed runs from failed ones at all?
 //!
-//! The limit is made from passing runs alone ([`conformal`](crate::evidence::conformal)); the power is that of
-//! [`area`](mod@crate::evidence::area); the price is what a limit from the *other* agents does to an agent. Nothing is
+//! The limit is made from passing runs alone ([`conformal`](crate::stats::conformal)); the power is that of
+//! [`area`](mod@crate::stats::area); the price is what a limit from the *other* agents does to an agent. Nothing is
 //! tuned on what is reported.
 //!
 //! ```
 //! use mcptest_trace::eval::{Measure, Unit};
 //! use mcptest_trace::evidence::calibrate::{Discrimination, Quantity, Scored, calibrate};
-//! use mcptest_trace::evidence::conformal::Share;
+//! use mcptest_trace::stats::conformal::Share;
 //!
 //! let tokens = Measure::of("tokens", Unit::Tokens).lower_is_better("tokens of the run");
 //! let target = Quantity::of(&tokens).unwrap();
@@ -32,8 +32,8 @@ mod text;
 
 use serde::Serialize;
 
-use crate::evidence::area::ScoredRun;
-use crate::evidence::conformal::Share;
+use crate::stats::area::ScoredRun;
+use crate::stats::conformal::Share;
 
 pub use across::{AcrossCalibration, AcrossLimit, AgentScored, calibrate_across};
 pub use limit::{CrossValidation, CurvePoint, LeftOut, Limit};

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::evidence::area::{Area, AreaWithin, ScoredRun, area, area_within};
+use crate::stats::area::{Area, AreaWithin, ScoredRun, area, area_within};
 use crate::words::words;
 
 words! {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{AcrossCalibration, Calibration, CurvePoint, Discrimination, LeftOut, Limit};
-use crate::evidence::conformal::{Share, promised};
+use crate::stats::conformal::{Share, promised};
 use crate::text::counted;
 
 /// What a line of a calibration is about.
@@ -149,7 +149,7 @@ impl Calibration {
     fn of_check(&self) -> Option<Line> {
         let check = self.check.as_ref()?;
         let tally = check.tally;
-        let interval = |found: Option<crate::energy::stats::Interval>| {
+        let interval = |found: Option<crate::stats::Interval>| {
             found.map_or_else(String::new, |found| {
                 format!(" [{}, {}]", percent(found.low), percent(found.high))
             })

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::{Behaviour, CompareOptions, MetricFinding, RunSample};
-use crate::evidence::energy_distance::{Distances, Permuted, suite_test};
-use crate::evidence::random::Stream;
-use crate::evidence::sequence::distance;
+use crate::stats::energy_distance::{Distances, Permuted, suite_test};
+use crate::stats::random::Stream;
+use crate::stats::sequence::distance;
 
 /// The behaviour of an agent on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -6,10 +6,10 @@ use std::fmt;
 use serde::Serialize;
 
 use super::{CompareOptions, CostKind, MetricFinding, RunSample};
-use crate::evidence::moses::{Shift, shift};
-use crate::evidence::rank_sum::RankSum;
-use crate::evidence::stratified::mean_interval;
 use crate::number::{real, unordered_mean};
+use crate::stats::moses::{Shift, shift};
+use crate::stats::rank_sum::RankSum;
+use crate::stats::stratified::mean_interval;
 use crate::text::escape_line;
 
 /// The cost of an agent on both sides.

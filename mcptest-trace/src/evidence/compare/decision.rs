@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{AgentComparison, Comparison, EmptyBaseline, Metric, MetricFinding};
-use crate::evidence::stratified::LEAST_FOR_INTERVAL;
+use crate::stats::stratified::LEAST_FOR_INTERVAL;
 use crate::text::counted;
 
 /// What a comparison comes to.

@@ -5,9 +5,9 @@
 //! each of K agents (all of α for an agent alone). That is weighted Bonferroni, the first step of Holm:
 //! an agent's verdict needs no other agent's data. A finding also needs the practical margin.
 //!
-//! - outcomes: [`boschloo`](crate::evidence::boschloo) for an agent, [`stratified`](mod@crate::evidence::stratified) for the suite;
-//! - cost: [`rank_sum`](crate::evidence::rank_sum) and the interval of [`moses`](crate::evidence::moses);
-//! - behaviour: [`energy_distance`](crate::evidence::energy_distance) over tools and whole calls, a reading list.
+//! - outcomes: [`boschloo`](crate::stats::boschloo) for an agent, [`stratified`](mod@crate::stats::stratified) for the suite;
+//! - cost: [`rank_sum`](crate::stats::rank_sum) and the interval of [`moses`](crate::stats::moses);
+//! - behaviour: [`energy_distance`](crate::stats::energy_distance) over tools and whole calls, a reading list.
 //!
 //! ```
 //! use mcptest_trace::evidence::compare::{AgentSamples, CompareOptions, RunSample, Sides, compare};
@@ -35,10 +35,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::evidence::discovery::discoveries;
-use crate::evidence::energy_distance::Distances;
-use crate::evidence::rank_sum::RankSum;
 use crate::number::{real, wide};
+use crate::stats::discovery::discoveries;
+use crate::stats::energy_distance::Distances;
+use crate::stats::rank_sum::RankSum;
 use crate::words::words;
 use gaps::Gaps;
 

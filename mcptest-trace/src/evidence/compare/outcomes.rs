@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{MetricFinding, RunSample, real};
-use crate::evidence::boschloo::{Region, Tables};
-use crate::evidence::needed::{runs_for_drop, runs_for_share};
-use crate::evidence::stratified::Passes;
+use crate::stats::boschloo::{Region, Tables};
+use crate::stats::needed::{runs_for_drop, runs_for_share};
+use crate::stats::stratified::Passes;
 
 /// How many of the runs passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{CompareOptions, MetricFinding, OutcomesCompared};
-use crate::evidence::stratified::{
+use crate::stats::stratified::{
     Passes, mean_interval, noticeable_mean_drop, runs_for_mean_drop, stratified,
 };
 

@@ -45,8 +45,8 @@ use crate::text::escape_line;
 use crate::trace::{ReadOnlyTools, Run, Trace};
 use serde::Serialize;
 
-use crate::evidence::random::Stream;
 use crate::setters::{setters, texts};
+use crate::stats::random::Stream;
 use change::Change;
 use fingerprint::Fingerprints;
 use sites::Site;

@@ -15,7 +15,7 @@ mod names;
 mod row;
 mod short;
 
-use crate::evidence::stratified::LEAST_FOR_INTERVAL;
+use crate::stats::stratified::LEAST_FOR_INTERVAL;
 
 use super::rank::Rank;
 use super::{AgentComparison, Chosen, Comparison, Decision, Metric, MetricFinding, NoCost};

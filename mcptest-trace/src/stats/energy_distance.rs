@@ -290,7 +290,7 @@ impl<'a> Shuffled<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::sequence::distance;
+    use crate::stats::sequence::distance;
     use proptest::prelude::*;
 
     fn of(baseline: &[&str], candidate: &[&str]) -> Distances {

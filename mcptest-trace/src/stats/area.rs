@@ -72,7 +72,7 @@ struct Cluster {
 /// The area over all pairs of a passed and a failed run; `None` without a pair.
 ///
 /// ```
-/// use mcptest_trace::evidence::area::{ScoredRun, area};
+/// use mcptest_trace::stats::area::{ScoredRun, area};
 ///
 /// let runs = [("a", 2.0, true), ("a", 1.0, false), ("b", 1.0, true)];
 /// let runs = runs.map(|(agent, goodness, passed)| ScoredRun::new(agent, goodness, passed));

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::special::normal_two_sided;
-use crate::evidence::random::Stream;
 use crate::number::{mean, real, whole};
+use crate::stats::random::Stream;
 
 /// A confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -31,7 +31,7 @@ impl Interval {
 /// finite, no resamples or another level.
 ///
 /// ```
-/// use mcptest_trace::energy::stats::bootstrap_mean;
+/// use mcptest_trace::stats::bootstrap_mean;
 ///
 /// let rates = [18.0, 16.0, 15.0].map(|resolved| 100.0 * resolved / 37.0);
 /// let interval = bootstrap_mean(&rates, 10_000, 0.95, 1).unwrap();
@@ -68,7 +68,7 @@ pub fn bootstrap_difference(
 /// lie between 0 and 1.
 ///
 /// ```
-/// use mcptest_trace::energy::stats::wilson;
+/// use mcptest_trace::stats::wilson;
 ///
 /// let interval = wilson(49, 148, 0.95).unwrap();
 /// assert_eq!(format!("{:.3} {:.3}", interval.low, interval.high), "0.260 0.410");

@@ -1,10 +1,36 @@
-//! Statistics over a few runs (§7.3.1): means, Welch's t-test, intervals.
+#![cfg_attr(
+    test,
+    allow(
+        clippy::float_cmp,
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_possible_wrap,
+        clippy::cast_sign_loss,
+        reason = "tests make their own numbers"
+    )
+)]
+//! Statistics over a few runs, one file a method.
 //!
-//! Pure functions. Samples that hold NaN or infinity, or are too few, give `None`; no result is
+//! Here are means, Welch's t-test and intervals (§7.3.1). Pure functions, without a clock; what draws numbers takes a
+//! seed. Samples that hold NaN or infinity, or are too few, give `None`; no result is
 //! ever NaN.
 
+pub mod area;
+pub mod boschloo;
+pub mod concordance;
+pub mod conformal;
+pub mod discovery;
+pub mod energy_distance;
 mod interval;
-pub(crate) mod special;
+mod law;
+pub mod moses;
+pub mod needed;
+pub mod quantile;
+pub mod random;
+pub mod rank_sum;
+pub mod sequence;
+mod special;
+pub mod stratified;
 
 use serde::Serialize;
 
@@ -30,7 +56,7 @@ impl Summary {
     /// Summarises a sample; `None` when it is empty or not all finite.
     ///
     /// ```
-    /// use mcptest_trace::energy::stats::Summary;
+    /// use mcptest_trace::stats::Summary;
     ///
     /// // Condition A of §7.3.1: 18, 16 and 15 of 37 resolved.
     /// let summary = Summary::of(&[18.0, 16.0, 15.0].map(|k| 100.0 * k / 37.0)).unwrap();
@@ -77,7 +103,7 @@ pub struct Welch {
 /// values that are not finite, or when neither sample varies (t is then undefined).
 ///
 /// ```
-/// use mcptest_trace::energy::stats::welch;
+/// use mcptest_trace::stats::welch;
 ///
 /// // Conditions A and D of §7.3.1.
 /// let test = welch(&[18.0, 16.0, 15.0], &[15.0, 16.0, 14.0]).unwrap();

@@ -17,7 +17,7 @@ const EQUAL: f64 = 1.0 + 1e-9;
 /// Boschloo's test for fewer passes now than before, each as (passed, runs).
 ///
 /// ```
-/// use mcptest_trace::evidence::boschloo::boschloo;
+/// use mcptest_trace::stats::boschloo::boschloo;
 ///
 /// assert_eq!(boschloo((4, 4), (0, 4)), 0.003_906_25);
 /// ```
@@ -158,7 +158,7 @@ impl Tables {
     }
 
     /// The same with the critical region of the level.
-    pub(super) fn noticed_by(&self, region: &Region, passed_before: usize) -> Option<u32> {
+    pub(crate) fn noticed_by(&self, region: &Region, passed_before: usize) -> Option<u32> {
         let before = real(passed_before) / real(self.before.max(1));
         let drops = (1..=100_u32).take_while(|drop| f64::from(*drop) <= before * 100.0 + 1e-9);
         drops.into_iter().find(|drop| {

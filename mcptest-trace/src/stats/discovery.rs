@@ -5,7 +5,7 @@ use crate::number::real;
 /// Which p-values are rejected so that at most a share `rate` of the rejected is expected to be false.
 ///
 /// ```
-/// use mcptest_trace::evidence::discovery::discoveries;
+/// use mcptest_trace::stats::discovery::discoveries;
 ///
 /// assert_eq!(discoveries(&[0.01, 0.9, 0.06], 0.1), [true, false, true]);
 /// assert_eq!(discoveries(&[0.07, 0.9, 0.06], 0.1), [false, false, false]);

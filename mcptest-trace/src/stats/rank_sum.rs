@@ -17,7 +17,7 @@ impl RankSum {
     /// Ranks `sample` among itself and `others`; no value may be NaN.
     ///
     /// ```
-    /// use mcptest_trace::evidence::rank_sum::RankSum;
+    /// use mcptest_trace::stats::rank_sum::RankSum;
     ///
     /// let before = [1000.0, 1100.0, 1050.0, 1200.0];
     /// let ranked = RankSum::of(&[1500.0, 1300.0, 1250.0, 1600.0], &before);

@@ -2,14 +2,14 @@
 
 use std::f64::consts::PI;
 
-use crate::energy::stats::special::{
+use crate::stats::special::{
     bisect, incomplete_beta, normal_two_sided, normal_within, student_two_sided,
 };
 
 /// The point that a standard normal value exceeds with probability `share`, 0 < share < 1.
 ///
 /// ```
-/// use mcptest_trace::evidence::quantile::normal_upper_point;
+/// use mcptest_trace::stats::quantile::normal_upper_point;
 ///
 /// assert!((normal_upper_point(0.025) - 1.959_963_984_540_054).abs() < 1e-9);
 /// assert!((normal_upper_point(0.5)).abs() < 1e-9);
@@ -38,7 +38,7 @@ fn density(z: f64) -> f64 {
 /// P(Z ≥ z) of a standard normal Z, small tails to full precision.
 ///
 /// ```
-/// use mcptest_trace::evidence::quantile::normal_upper;
+/// use mcptest_trace::stats::quantile::normal_upper;
 ///
 /// assert_eq!(normal_upper(0.0), 0.5);
 /// assert!((normal_upper(6.0) / 9.865_876_450_376_98e-10 - 1.0).abs() < 1e-9);
@@ -57,14 +57,14 @@ pub fn normal_upper(z: f64) -> f64 {
 }
 
 /// The z of a two-sided normal interval of 95%.
-pub(super) fn normal_95() -> f64 {
+pub(crate) fn normal_95() -> f64 {
     normal_two_sided(0.95)
 }
 
 /// The t of a two-sided interval of 95% with `df` degrees of freedom; `None` without any.
 ///
 /// ```
-/// use mcptest_trace::evidence::quantile::student_95;
+/// use mcptest_trace::stats::quantile::student_95;
 ///
 /// assert!((student_95(10.0).unwrap() - 2.228_138_852).abs() < 1e-8);
 /// assert_eq!(student_95(0.0), None);
@@ -82,7 +82,7 @@ pub fn student_95(df: f64) -> Option<f64> {
 /// probability `level`.
 ///
 /// ```
-/// use mcptest_trace::evidence::quantile::beta_point;
+/// use mcptest_trace::stats::quantile::beta_point;
 ///
 /// // The fifth percentile of the largest of 19 uniform values: 0.05^(1/19).
 /// assert!((beta_point(0.05, 19.0, 1.0) - 0.854_131).abs() < 1e-6);

@@ -20,7 +20,7 @@ use crate::number::real;
 /// The share of passing runs that a threshold shall keep: a percentage, in whole numbers throughout.
 ///
 /// ```
-/// use mcptest_trace::evidence::conformal::Share;
+/// use mcptest_trace::stats::conformal::Share;
 ///
 /// let share = Share::percent(95).unwrap();
 /// assert_eq!((share.allowed(18), share.allowed(19), share.allowed(59)), (0, 1, 3));
@@ -136,7 +136,7 @@ impl Passing {
     /// an agent may be left out.
     ///
     /// ```
-    /// use mcptest_trace::evidence::conformal::{Passing, Share};
+    /// use mcptest_trace::stats::conformal::{Passing, Share};
     ///
     /// let agents: Vec<Vec<f64>> = (1..=20).map(|value| vec![f64::from(value)]).collect();
     /// let share = Share::percent(95).unwrap();
@@ -181,7 +181,7 @@ pub fn promised(runs: usize, k: usize) -> f64 {
 /// The share of passing runs that meets the k-th worst of n with 95% confidence; `None` of no run.
 ///
 /// ```
-/// use mcptest_trace::evidence::conformal::confident;
+/// use mcptest_trace::stats::conformal::confident;
 ///
 /// assert!((confident(59, 1).unwrap() - 0.950_492).abs() < 1e-6);
 /// ```

@@ -8,7 +8,7 @@ use crate::number::real;
 /// Cost: length · length' comparisons, after what both begin and end with.
 ///
 /// ```
-/// use mcptest_trace::evidence::sequence::distance;
+/// use mcptest_trace::stats::sequence::distance;
 ///
 /// assert_eq!(distance(b"abc", b"abd"), 1.0 - 4.0 / 6.0);
 /// assert_eq!(distance::<u8>(&[], &[]), 0.0);

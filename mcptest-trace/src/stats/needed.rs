@@ -4,13 +4,13 @@ use super::quantile::normal_upper_point;
 use crate::number::rounded_up;
 
 /// The normal point of a power of 0.8.
-pub(super) const POWER_POINT: f64 = 0.841_621_2;
+pub(crate) const POWER_POINT: f64 = 0.841_621_2;
 
 /// The least number of runs on each side with which a fall from all to none can reach `share`: the
 /// smallest m with max πᵐ(1 − π)ᵐ = 4⁻ᵐ ≤ share. At least 1.
 ///
 /// ```
-/// use mcptest_trace::evidence::needed::runs_for_share;
+/// use mcptest_trace::stats::needed::runs_for_share;
 ///
 /// assert_eq!(runs_for_share(0.05), 3);
 /// assert_eq!(runs_for_share(0.05 / 60.0), 6);
@@ -25,7 +25,7 @@ pub fn runs_for_share(share: f64) -> u32 {
 /// noticed with probability 0.8 at the one-sided level `share`; `None` where there is no such drop.
 ///
 /// ```
-/// use mcptest_trace::evidence::needed::runs_for_drop;
+/// use mcptest_trace::stats::needed::runs_for_drop;
 ///
 /// assert_eq!(runs_for_drop(0.9, 0.1, 0.05), Some(157));
 /// assert_eq!(runs_for_drop(0.05, 0.1, 0.05), None);

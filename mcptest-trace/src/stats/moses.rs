@@ -36,7 +36,7 @@ pub struct ShiftInterval {
 /// The shift from `baseline` to `candidate`. `None` when a sample is empty or a value is not above 0.
 ///
 /// ```
-/// use mcptest_trace::evidence::moses::shift;
+/// use mcptest_trace::stats::moses::shift;
 ///
 /// let found = shift(&[1000.0, 1100.0, 1050.0, 1200.0], &[1500.0, 1300.0, 1250.0, 1600.0]).unwrap();
 /// assert_eq!(found.ratio, 1.275);

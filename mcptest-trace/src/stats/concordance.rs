@@ -20,7 +20,7 @@ pub struct Concordance {
 /// passed. `None` without two that differ in passed runs.
 ///
 /// ```
-/// use mcptest_trace::evidence::concordance::concordance;
+/// use mcptest_trace::stats::concordance::concordance;
 ///
 /// let found = concordance(&[(1.0, 0), (2.0, 2), (2.0, 3), (3.0, 4)]).unwrap();
 /// assert_eq!(found.concordance, 5.5 / 6.0);

@@ -71,7 +71,7 @@ pub struct Stratified {
 /// Tests a suite, agent by agent.
 ///
 /// ```
-/// use mcptest_trace::evidence::stratified::{Passes, stratified};
+/// use mcptest_trace::stats::stratified::{Passes, stratified};
 ///
 /// let six = [Passes::new((4, 4), (3, 4)); 6];
 /// assert!((stratified(&six).worse - 0.015_625).abs() < 1e-12);
@@ -124,7 +124,7 @@ pub const LEAST_FOR_INTERVAL: usize = 3;
 /// freedom t is 12.7, and the interval says nothing.
 ///
 /// ```
-/// use mcptest_trace::evidence::stratified::mean_interval;
+/// use mcptest_trace::stats::stratified::mean_interval;
 ///
 /// let found = mean_interval(&[1.0, 2.0, 3.0]).unwrap();
 /// let (low, high) = found.interval.unwrap();

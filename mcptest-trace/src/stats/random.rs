@@ -11,7 +11,7 @@ use crate::fnv::fnv1a64;
 /// A stream of random numbers, named by a label.
 ///
 /// ```
-/// use mcptest_trace::evidence::random::Stream;
+/// use mcptest_trace::stats::random::Stream;
 ///
 /// let mut stream = Stream::new("compare/Refund_agent__gpt-5/tools", 0);
 /// assert_eq!(stream.draw(), 12_986_012_468_722_055_689);
@@ -60,7 +60,7 @@ impl Stream {
     /// fewer than there are places.
     ///
     /// ```
-    /// use mcptest_trace::evidence::random::Stream;
+    /// use mcptest_trace::stats::random::Stream;
     ///
     /// let mut order = [0; 5];
     /// Stream::new("a", 0).shuffle(&mut order);
@@ -80,7 +80,7 @@ impl Stream {
     /// draw.
     ///
     /// ```
-    /// use mcptest_trace::evidence::random::Stream;
+    /// use mcptest_trace::stats::random::Stream;
     ///
     /// assert_eq!(Stream::new("a", 0).choose(3, 10), [6, 7, 8]);
     /// assert_eq!(Stream::new("a", 0).choose(3, 2), [0, 1]);

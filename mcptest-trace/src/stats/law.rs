@@ -6,11 +6,11 @@ use super::quantile::normal_upper;
 use crate::number::{real, wide};
 
 /// More multiply-adds than this are not spent on one exact law.
-pub(super) const MOST_WORK: u128 = 200_000_000;
+pub(crate) const MOST_WORK: u128 = 200_000_000;
 
 /// P(X = `start` + i · `step`) = `mass[i]`.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Law {
+pub(crate) struct Law {
     start: u64,
     step: usize,
     mass: Vec<f64>,
@@ -18,7 +18,7 @@ pub(super) struct Law {
 
 impl Law {
     /// The law of a certain value.
-    pub(super) fn certain(value: u64) -> Self {
+    pub(crate) fn certain(value: u64) -> Self {
         Self {
             start: value,
             step: 1,
@@ -27,7 +27,7 @@ impl Law {
     }
 
     /// A law from weights of the values `start`, `start` + 1, …, of which some is above 0.
-    pub(super) fn from_weights(start: u64, weights: &[f64]) -> Self {
+    pub(crate) fn from_weights(start: u64, weights: &[f64]) -> Self {
         let total: f64 = weights.iter().sum();
         let above = |weight: &f64| *weight > 0.0;
         let Some(first) = weights.iter().position(above) else {
@@ -54,7 +54,7 @@ impl Law {
     }
 
     /// P(X ≤ value).
-    pub(super) fn at_most(&self, value: u64) -> f64 {
+    pub(crate) fn at_most(&self, value: u64) -> f64 {
         if value >= self.last() {
             return 1.0;
         }
@@ -62,7 +62,7 @@ impl Law {
     }
 
     /// P(X ≥ value).
-    pub(super) fn at_least(&self, value: u64) -> f64 {
+    pub(crate) fn at_least(&self, value: u64) -> f64 {
         if value <= self.start {
             return 1.0;
         }
@@ -75,7 +75,7 @@ impl Law {
         kept.map(|(_, mass)| mass).sum::<f64>().min(1.0)
     }
 
-    pub(super) fn moments(&self) -> Moments {
+    pub(crate) fn moments(&self) -> Moments {
         let mean_place: f64 = (0..).zip(&self.mass).map(|(k, mass)| real(k) * mass).sum();
         let spread = |k: usize| (real(k) - mean_place).powi(2);
         let variance: f64 = (0..)
@@ -98,7 +98,7 @@ impl Law {
     }
 
     /// The law of the sum of two independent values.
-    pub(super) fn plus(&self, other: &Self) -> Self {
+    pub(crate) fn plus(&self, other: &Self) -> Self {
         let Shape { step, places } = self.shape().plus(other.shape());
         let (long, short) = if self.mass.len() >= other.mass.len() {
             (self, other)
@@ -160,10 +160,10 @@ impl Shape {
 
 /// Mean, variance and the distance of two neighbouring values.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Moments {
-    pub(super) mean: f64,
-    pub(super) variance: f64,
-    pub(super) step: usize,
+pub(crate) struct Moments {
+    pub(crate) mean: f64,
+    pub(crate) variance: f64,
+    pub(crate) step: usize,
 }
 
 impl Moments {
@@ -186,14 +186,14 @@ impl Moments {
 
 /// The law of a statistic: exact, or a normal approximation where the exact one costs too much.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Statistic {
+pub(crate) enum Statistic {
     Exact(Law),
     Normal(Moments),
 }
 
 impl Statistic {
     /// The law of a sum of independent values. Exact when all are and the convolution is cheap enough.
-    pub(super) fn sum(parts: &[Self]) -> Self {
+    pub(crate) fn sum(parts: &[Self]) -> Self {
         Self::sum_within(parts, MOST_WORK)
     }
 
@@ -238,14 +238,14 @@ impl Statistic {
         sum
     }
 
-    pub(super) fn at_most(&self, value: u64) -> f64 {
+    pub(crate) fn at_most(&self, value: u64) -> f64 {
         match self {
             Self::Exact(law) => law.at_most(value),
             Self::Normal(moments) => moments.at_most(real(value)),
         }
     }
 
-    pub(super) fn at_least(&self, value: u64) -> f64 {
+    pub(crate) fn at_least(&self, value: u64) -> f64 {
         match self {
             Self::Exact(law) => law.at_least(value),
             Self::Normal(moments) => moments.at_least(real(value)),
@@ -253,14 +253,14 @@ impl Statistic {
     }
 
     /// P(X = the largest value), the smallest p that there can be; 0 of an approximation.
-    pub(super) fn smallest(&self) -> f64 {
+    pub(crate) fn smallest(&self) -> f64 {
         match self {
             Self::Exact(law) => law.at_least(law.last()),
             Self::Normal(_) => 0.0,
         }
     }
 
-    pub(super) fn is_exact(&self) -> bool {
+    pub(crate) fn is_exact(&self) -> bool {
         matches!(self, Self::Exact(_))
     }
 }
