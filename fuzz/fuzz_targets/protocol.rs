@@ -6,7 +6,7 @@
 use libfuzzer_sys::fuzz_target;
 use mcptest_session::exchange::Said;
 use mcptest_session::protocol::sse::{self, Blocks};
-use mcptest_session::protocol::{self, Route};
+use mcptest_session::protocol::{self, Framing, Route};
 use serde_json::Value;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -23,10 +23,10 @@ fuzz_target!(|bytes: &[u8]| {
     let cut: Vec<_> = cut.iter().filter_map(sse::event).collect();
     assert_eq!(cut, sse::events(rest, true));
     for whole in [false, true] {
-        _ = protocol::assembled(protocol, true, rest, whole);
+        _ = protocol::assembled(protocol, Some(Framing::Events), rest, whole);
     }
     let streamed = protocol.assembled(&cut);
-    let answered = protocol::assembled(protocol, false, rest, true);
+    let answered = protocol::assembled(protocol, None, rest, true);
     if let Ok(body) = serde_json::from_slice::<Value>(rest) {
         let asked = protocol.asked(&Route::default(), &body);
         assert_eq!(asked, protocol.asked(&Route::default(), &body));

@@ -19,7 +19,7 @@ const LONGEST_VARIABLE: usize = 100 << 10;
 /// The variable that is not UTF-8.
 #[cfg(feature = "record")]
 pub(crate) fn check_addresses() -> Result<(), String> {
-    for name in Provider::ALL.iter().flat_map(|provider| provider.variables) {
+    for name in Provider::all().flat_map(|provider| provider.variables) {
         if let Err(VarError::NotUnicode(_)) = env::var(name) {
             return Err(format!(
                 "the environment variable `{name}` is not UTF-8, so it is no address; set it again, or unset it"

@@ -32,8 +32,7 @@ impl AgentSession {
     #[cfg(feature = "record")]
     #[must_use]
     pub fn of(session: &Session) -> Self {
-        let urls = Provider::ALL.iter();
-        let urls = urls.map(|provider| (provider.name, session.url(provider)));
+        let urls = Provider::all().map(|provider| (provider.name, session.url(provider)));
         let servers = session.mcp_servers().iter();
         let servers = servers.map(|server| {
             let url = session.mcp_url(&server.name).unwrap_or_default();
@@ -53,8 +52,7 @@ impl AgentSession {
     #[cfg(feature = "play")]
     #[must_use]
     pub fn played(session: &PlaySession) -> Self {
-        let urls = Provider::ALL.iter();
-        let urls = urls.map(|provider| (provider.name, session.url(provider)));
+        let urls = Provider::all().map(|provider| (provider.name, session.url(provider)));
         Self {
             mode: Mode::Play,
             turns: session.turns().to_vec(),

@@ -232,9 +232,7 @@ impl Session {
     #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
         // Where nobody says where a provider is, its variable would lead nowhere.
-        let known = Provider::ALL
-            .iter()
-            .filter(|provider| self.relay.knows(provider));
+        let known = Provider::all().filter(|provider| self.relay.knows(provider));
         let addresses = known.map(|provider| (provider, self.url(provider)));
         let servers = self.options.mcp_servers.iter();
         let servers = servers.map(|server| {

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use mcptest_session::mcp::frames::{EventStream, Lines};
-use mcptest_session::protocol::{self, sse};
+use mcptest_session::protocol::{self, Framing, sse};
 use mcptest_trace::energy::{Hypervector, drift};
 use mcptest_trace::eval::{
     Flow, FlowEntry, NarrativeOptions, ToolPattern, narrative_divergence, trace_flow,
@@ -80,7 +80,14 @@ fn streamed(format: usize, pieces: usize, words: &str) -> Box<dyn FnMut()> {
     let pieces = (0..pieces).map(|index| format!("data: {}\n\n", piece(index)));
     let stream = format!("data: {first}\n\n{}", pieces.collect::<String>());
     let protocol = protocol::ALL[format];
-    Box::new(move || _ = black_box(protocol::assembled(protocol, true, stream.as_bytes(), true)))
+    Box::new(move || {
+        _ = black_box(protocol::assembled(
+            protocol,
+            Some(Framing::Events),
+            stream.as_bytes(),
+            true,
+        ))
+    })
 }
 
 /// A message that comes a few bytes at a time.
@@ -209,8 +216,14 @@ fn stream_rows() -> Vec<Row> {
             let stream: String = (0..calls)
                 .map(|index| format!("data: {}\n\n", event(index)))
                 .collect();
-            let assembled =
-                move || protocol::assembled(protocol::ALL[0], true, stream.as_bytes(), true);
+            let assembled = move || {
+                protocol::assembled(
+                    protocol::ALL[0],
+                    Some(Framing::Events),
+                    stream.as_bytes(),
+                    true,
+                )
+            };
             Box::new(move || _ = black_box(assembled()))
         }),
         Row::new("an event in small pieces", "bytes", 50_000, |bytes| {

@@ -375,13 +375,10 @@ pub(super) fn started_in(command: &AgentCommand, suite: &Suite) -> Result<PathBu
     }
 }
 
-/// The format that a provider is known to speak, by the name that suites have for it.
+/// The provider of a session, by the name that suites have for it.
 fn spoken(provider: &str) -> Option<&'static str> {
-    let name = match provider {
-        "google" => "gemini",
-        other => other,
-    };
-    Some(mcptest_session::endpoint::Provider::named(name)?.name)
+    let known = mcptest_session::endpoint::Provider::known_as(provider);
+    known.map(|known| known.name)
 }
 
 /// Where the suite says that a provider is.
@@ -390,11 +387,8 @@ fn upstream(suite: &Suite, provider: &str) -> Option<Result<Upstream, LiveError>
         .providers
         .iter()
         .find(|known| known.name.value == provider)?;
-    let format = match mcptest_session::endpoint::Provider::named(provider) {
-        Some(known) => known.name,
-        // A provider that only the suite knows speaks OpenAI's format.
-        None => "openai",
-    };
+    // A provider that only the suite knows speaks OpenAI's format.
+    let format = spoken(provider).unwrap_or("openai");
     Some(Upstream::new(format, &named.base_url).map_err(|error| LiveError::new(error.to_string())))
 }
 

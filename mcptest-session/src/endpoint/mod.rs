@@ -29,6 +29,7 @@ use tokio::task::JoinHandle;
 use crate::door::is_door;
 use crate::protocol;
 
+pub use crate::protocol::Provider;
 #[cfg(feature = "record")]
 pub(crate) use headers::SHORTEST_LOGIN;
 #[cfg(feature = "record")]
@@ -36,7 +37,7 @@ pub(crate) use headers::SHORTEST_LOGIN;
 pub use headers::{further, logins, query_logins};
 #[cfg(any(feature = "play", feature = "record"))]
 pub(crate) use upstream::names;
-pub use upstream::{Provider, Upstream, UpstreamError};
+pub use upstream::{Upstream, UpstreamError};
 
 /// The most bytes that a request may have.
 pub const MAX_BODY: usize = 64 << 20;

@@ -2,87 +2,8 @@
 
 use std::fmt;
 
-/// A provider: where its clients look for its address, and where it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Provider {
-    /// The first segment of its paths at the endpoint.
-    pub name: &'static str,
-    /// What its address at the endpoint ends with.
-    pub suffix: &'static str,
-    /// The environment variables from which its clients take the address.
-    pub variables: &'static [&'static str],
-    /// Where it is, unless a variable says otherwise.
-    pub default: Option<&'static str>,
-    version: Version,
-}
-
-/// Where the version stands in the addresses of a provider.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Version {
-    /// In the address: clients add the path after it.
-    InAddress(&'static str),
-    /// In the path: clients add it; some expect it in the address.
-    InPath(&'static str),
-    /// Nowhere.
-    None,
-}
-
-impl Provider {
-    /// All providers that are known.
-    pub const ALL: &[Self] = &[
-        Self {
-            name: "openai",
-            suffix: "/v1",
-            variables: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
-            default: Some("https://api.openai.com/v1"),
-            version: Version::InAddress("/v1"),
-        },
-        Self {
-            name: "anthropic",
-            suffix: "",
-            variables: &["ANTHROPIC_BASE_URL"],
-            default: Some("https://api.anthropic.com"),
-            version: Version::InPath("/v1"),
-        },
-        Self {
-            name: "gemini",
-            suffix: "",
-            variables: &["GOOGLE_GEMINI_BASE_URL"],
-            default: Some("https://generativelanguage.googleapis.com"),
-            version: Version::InPath("/v1beta"),
-        },
-        Self {
-            name: "azure",
-            suffix: "",
-            variables: &["AZURE_OPENAI_ENDPOINT"],
-            default: None,
-            version: Version::None,
-        },
-    ];
-
-    /// Its address at an endpoint, as its clients take it.
-    #[must_use]
-    pub fn at(&self, endpoint: &str) -> String {
-        format!("{endpoint}/{}{}", self.name, self.suffix)
-    }
-
-    /// The provider of a name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<&'static Self> {
-        Self::ALL.iter().find(|provider| provider.name == name)
-    }
-
-    /// The provider that a path at the endpoint names, and the rest of the path.
-    #[must_use]
-    pub fn of_path(path: &str) -> Option<(&'static Self, &str)> {
-        let path = path.strip_prefix('/')?;
-        let (name, rest) = path
-            .find('/')
-            .map_or((path, ""), |slash| path.split_at(slash));
-        Some((Self::named(name)?, rest))
-    }
-}
+use crate::protocol::Provider;
+use crate::protocol::provider::Version;
 
 /// Where a provider is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,7 +63,7 @@ impl Upstream {
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Vec<Self>, UpstreamError> {
         let mut upstreams = Vec::new();
-        for provider in Provider::ALL {
+        for provider in Provider::all() {
             let set = provider.variables.iter().find_map(|name| {
                 let value = variable(name).filter(|value| !value.trim().is_empty())?;
                 Some((*name, value))
@@ -201,9 +122,7 @@ impl Upstream {
 
 /// The names of all providers, for a message.
 pub(crate) fn names() -> String {
-    let names = Provider::ALL
-        .iter()
-        .map(|provider| format!("`{}`", provider.name));
+    let names = Provider::all().map(|provider| format!("`{}`", provider.name));
     names.collect::<Vec<_>>().join(", ")
 }
 
@@ -289,7 +208,7 @@ mod tests {
         );
         assert_eq!(
             Upstream::new("opnai", "http://a").unwrap_err().to_string(),
-            "unknown provider `opnai`; known providers: `openai`, `anthropic`, `gemini`, `azure`"
+            "unknown provider `opnai`; known providers: `openai`, `azure`, `anthropic`, `gemini`"
         );
     }
 

@@ -9,8 +9,8 @@ use super::openings::Openings;
 use super::recording::Recording;
 use super::spoken::Spoken;
 use super::turns::known_turns;
-use crate::exchange::{Item, Part};
-use crate::protocol::{Protocol as _, Responses, written_item};
+use crate::exchange::Part;
+use crate::protocol::{parts_of_item, written_item};
 
 impl Recording {
     /// Puts all answers into the order in which they were given, as far as the calls tell it.
@@ -163,13 +163,6 @@ impl Recording {
         }
         // The answer was made for another format.
         let (_, index) = written_item(id)?;
-        let body = Responses.answer(said);
-        let item = body["output"].get(index)?.clone();
-        let items = Responses.items(&[item]).into_iter();
-        let parts = items.map(|item| match item {
-            Item::Answer(parts) => parts,
-            _ => Vec::new(),
-        });
-        Some(parts.flatten().collect())
+        parts_of_item(said, index)
     }
 }

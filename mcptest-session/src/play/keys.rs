@@ -2,18 +2,13 @@
 
 use mcptest_trace::record::environment::is_secret;
 
+use crate::protocol::Provider;
+
 /// What stands in place of a key.
 const PLACEHOLDER: &str = "mcptest-plays";
 
-/// Clients refuse to start without one of these.
-const ASKED_FOR: [&str; 6] = [
-    "ANTHROPIC_API_KEY",
-    "AZURE_OPENAI_API_KEY",
-    "GEMINI_API_KEY",
-    "GOOGLE_API_KEY",
-    "MISTRAL_API_KEY",
-    "OPENAI_API_KEY",
-];
+/// The key of providers that speak the format of another one, without which their clients do not start.
+const OF_OTHERS: [&str; 1] = ["MISTRAL_API_KEY"];
 
 /// What the names of variables begin with that hold keys of model providers.
 const PROVIDERS: [&str; 24] = [
@@ -50,7 +45,9 @@ pub(super) fn placeholders(names: impl Iterator<Item = String>) -> Vec<(String, 
         PROVIDERS.iter().any(|provider| upper.starts_with(provider)) && is_secret(name)
     };
     let mut names: Vec<String> = names.filter(is_key).collect();
-    names.extend(ASKED_FOR.map(str::to_owned));
+    let keys = Provider::all().flat_map(|provider| provider.keys);
+    let keys = keys.chain(&OF_OTHERS).map(|name| (*name).to_owned());
+    names.extend(keys);
     names.sort_unstable();
     names.dedup();
     let names = names.into_iter();

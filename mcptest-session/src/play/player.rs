@@ -18,7 +18,7 @@ use super::recording::Recording;
 use super::server_reply;
 use super::state::{BEYOND, Request, State};
 use super::talk::Reading;
-use super::wire::{cut, failed, is_array, response, wants_usage, whole};
+use super::wire::{cut, failed, response, whole};
 use crate::door::{Door, is_door};
 use crate::endpoint::{Answerer, Answering, Incoming, Provider, error};
 use crate::exchange::{Part, Said, Tool};
@@ -172,16 +172,15 @@ impl Player {
         let streamed = request.asked.streamed;
         let said = self.compared(&mut state, &request, (conversation, answer), is_new);
         drop(state);
-        // A stream of chats tells its tokens to whoever asks for them.
-        let tells_tokens = protocol.name() != "openai_chat" || !streamed || wants_usage(&body);
+        let tells_tokens = !streamed || protocol.tells_tokens(&body);
         let tokens = said.tokens.filter(|_| tells_tokens);
         let said = Said { tokens, ..said };
-        let as_events = streamed && !is_array(protocol, incoming);
+        let framing = protocol.framing(incoming.query.as_deref());
         match &recorded.broken {
-            None => whole(protocol, &said, streamed, as_events),
+            None => whole(protocol, &said, streamed.then_some(framing)),
             Some(broken) if streamed => match &said.error {
-                Some(error) => failed(protocol, &said, error, as_events),
-                None => cut(protocol, &said, broken),
+                Some(error) => failed(protocol, &said, error, framing),
+                None => cut(protocol, &said, broken, framing),
             },
             Some(broken) => error(&incoming.path, 400, broken),
         }

@@ -152,8 +152,7 @@ impl PlaySession {
     #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
         let prompt = self.turns.first().map_or("", String::as_str);
-        let addresses = Provider::ALL.iter();
-        let addresses = addresses.map(|provider| (provider, self.url(provider)));
+        let addresses = Provider::all().map(|provider| (provider, self.url(provider)));
         let mut environment = environment::variables(
             Mode::Play,
             prompt,

@@ -8,49 +8,27 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use futures_util::{StreamExt as _, stream};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::endpoint::Incoming;
 use crate::exchange::Said;
 use crate::protocol::sse::Event;
-use crate::protocol::{self, Protocol};
+use crate::protocol::{self, Framing, Protocol};
 use crate::record::ENDED_EARLY;
 
-pub(super) fn wants_usage(body: &Value) -> bool {
-    body["stream_options"]["include_usage"] == true
-}
-
-/// Whether a stream of Gemini is a list, and no events.
-pub(super) fn is_array(protocol: &dyn Protocol, incoming: &Incoming) -> bool {
-    let query = incoming.query.as_deref().unwrap_or_default();
-    protocol.name() == "gemini" && !query.split('&').any(|part| part == "alt=sse")
-}
-
-pub(super) fn whole(
-    protocol: &dyn Protocol,
-    said: &Said,
-    streamed: bool,
-    as_events: bool,
-) -> Response {
-    if !streamed {
-        let body = protocol::written(&protocol.answer(said));
-        return response(200, "application/json", Body::from(body));
+/// A whole answer, also as a stream.
+pub(super) fn whole(protocol: &dyn Protocol, said: &Said, framing: Option<Framing>) -> Response {
+    match framing {
+        Some(framing) => streamed(&protocol.events(said), framing),
+        None => {
+            let body = protocol::written(&protocol.answer(said));
+            response(200, "application/json", Body::from(body))
+        }
     }
-    streamed_as(protocol.events(said), as_events)
 }
 
-/// A stream as a client asks for it: events, or a list.
-fn streamed_as(events: Vec<Event>, as_events: bool) -> Response {
-    if as_events {
-        let bytes: Vec<u8> = events
-            .iter()
-            .flat_map(|event| event.bytes().to_vec())
-            .collect();
-        return response(200, "text/event-stream", Body::from(bytes));
-    }
-    let parts: Vec<String> = events.into_iter().map(|event| event.data).collect();
-    let body = format!("[{}]", parts.join(",\n"));
-    response(200, "application/json", Body::from(body))
+fn streamed(events: &[Event], framing: Framing) -> Response {
+    let bytes = framing.pieces(events).concat();
+    response(200, framing.media_type(), Body::from(bytes))
 }
 
 /// A stream that ends with an error which the provider tells, as the recorded one did.
@@ -58,20 +36,11 @@ pub(super) fn failed(
     protocol: &dyn Protocol,
     said: &Said,
     error: &Value,
-    as_events: bool,
+    framing: Framing,
 ) -> Response {
     let mut events = begun(protocol, said);
-    let is_whole = error["type"] == "error";
-    let data = match protocol.name() {
-        "openai_responses" if is_whole => error.clone(),
-        "anthropic_messages" | "openai_responses" => json!({ "type": "error", "error": error }),
-        _ => json!({ "error": error }),
-    };
-    events.push(match protocol.name() {
-        "anthropic_messages" | "openai_responses" => Event::named("error", data.to_string()),
-        _ => Event::data(data.to_string()),
-    });
-    streamed_as(events, as_events)
+    events.push(protocol.failure(error));
+    streamed(&events, framing)
 }
 
 /// The events of an answer that is not whole.
@@ -82,8 +51,7 @@ fn begun(protocol: &dyn Protocol, said: &Said) -> Vec<Event> {
         ..said.clone()
     };
     let mut events = protocol.events(&partial);
-    // The last ones say that the answer is whole.
-    let ends = if protocol.name() == "gemini" { 1 } else { 2 };
+    let ends = protocol.closing_events();
     events.truncate(events.len().saturating_sub(ends));
     events
 }
@@ -92,22 +60,20 @@ fn begun(protocol: &dyn Protocol, said: &Said) -> Vec<Event> {
 const BEFORE_THE_BREAK: Duration = Duration::from_millis(20);
 
 /// A stream that breaks off, as the recorded one did.
-pub(super) fn cut(protocol: &dyn Protocol, said: &Said, why: &str) -> Response {
-    let events = begun(protocol, said);
-    let events = events.iter();
+pub(super) fn cut(protocol: &dyn Protocol, said: &Said, why: &str, framing: Framing) -> Response {
+    let pieces = framing.begun(&begun(protocol, said));
     if why == ENDED_EARLY {
-        let bytes: Vec<u8> = events.flat_map(|event| event.bytes().to_vec()).collect();
-        return response(200, "text/event-stream", Body::from(bytes));
+        return response(200, framing.media_type(), Body::from(pieces.concat()));
     }
-    let bytes: Vec<Result<Bytes, io::Error>> = events.map(|event| Ok(event.bytes())).collect();
+    let pieces = pieces.into_iter().map(Ok::<Bytes, io::Error>);
     let broken = io::Error::other(why.to_owned());
     let breaks = async {
         // What came before the break has to get to the client, its status first.
         tokio::time::sleep(BEFORE_THE_BREAK).await;
         Err(broken)
     };
-    let bytes = stream::iter(bytes).chain(stream::once(breaks));
-    response(200, "text/event-stream", Body::from_stream(bytes))
+    let bytes = stream::iter(pieces.collect::<Vec<_>>()).chain(stream::once(breaks));
+    response(200, framing.media_type(), Body::from_stream(bytes))
 }
 
 pub(super) fn response(status: u16, media_type: &str, body: Body) -> Response {

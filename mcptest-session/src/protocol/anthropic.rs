@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 
 use super::content::text_of;
 use super::numbered::{call_id, pair};
+use super::provider::Version;
 use super::request::{ends_with, parameters};
 use super::sse::Event;
-use super::{Assembled, Protocol, Route, arguments};
+use super::{Assembled, Framing, Protocol, Provider, Route, arguments};
 use crate::exchange::{Asked, Call, CallTokens, Item, Opaque, Part, Said, Stop, Tool, ToolResult};
 use crate::json::{count, flag, given, identifier, list, member, named, role, text, word};
 
@@ -20,6 +21,16 @@ pub struct Anthropic;
 
 /// The name of the format.
 const NAME: &str = "anthropic_messages";
+
+const PROVIDERS: [Provider; 1] = [Provider {
+    name: "anthropic",
+    aliases: &[],
+    suffix: "",
+    variables: &["ANTHROPIC_BASE_URL"],
+    keys: &["ANTHROPIC_API_KEY"],
+    default: Some("https://api.anthropic.com"),
+    version: Version::InPath("/v1"),
+}];
 
 /// Where an answer that is read keeps the text of a call's input, beside the input.
 const INPUT_TEXT: &str = "mcptest_input_text";
@@ -32,6 +43,10 @@ const READ: [&str; 7] = [
 impl Protocol for Anthropic {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn providers(&self) -> &'static [Provider] {
+        &PROVIDERS
     }
 
     fn route(&self, path: &str) -> Option<Route> {
@@ -61,6 +76,10 @@ impl Protocol for Anthropic {
 
     fn keeps_request(&self) -> bool {
         true
+    }
+
+    fn wraps_results(&self) -> bool {
+        false
     }
 
     fn items(&self, messages: &[Value]) -> Vec<Item> {
@@ -138,6 +157,33 @@ impl Protocol for Anthropic {
 
     fn events(&self, said: &Said) -> Vec<Event> {
         stream::events(&self.answer(said))
+    }
+
+    fn framing(&self, _query: Option<&str>) -> Framing {
+        Framing::Events
+    }
+
+    fn closing_events(&self) -> usize {
+        2
+    }
+
+    fn failure(&self, error: &Value) -> Event {
+        let data = json!({ "type": "error", "error": error });
+        Event::named("error", data.to_string())
+    }
+
+    fn tells_tokens(&self, _request: &Value) -> bool {
+        true
+    }
+
+    #[cfg(feature = "record")]
+    fn asking_for_tokens(&self, _request: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
+    #[cfg(feature = "record")]
+    fn is_tokens_alone(&self, _event: &Event) -> bool {
+        false
     }
 
     fn error(&self, status: u16, message: &str) -> Value {

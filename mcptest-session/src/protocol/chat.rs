@@ -2,15 +2,18 @@
 
 mod open_calls;
 mod stream;
+#[cfg(feature = "record")]
+mod tokens;
 
 use serde_json::{Map, Value, json};
 
 use super::content::text_of;
 use super::numbered::{call_id, pair};
+use super::provider::Version;
 use super::request::{deployment, ends_with, parameters, tool};
 use super::sse::Event;
 use super::written::{CREATED, openai_error};
-use super::{Assembled, Protocol, Route, arguments};
+use super::{Assembled, Framing, Protocol, Provider, Route, arguments};
 use crate::exchange::{Asked, Call, CallTokens, Item, Opaque, Part, Said, Stop, ToolResult};
 use crate::json::{count, given, identifier, list, member, named, role, text, word};
 
@@ -20,6 +23,27 @@ pub struct Chat;
 
 /// The name of the format.
 const NAME: &str = "openai_chat";
+
+const PROVIDERS: [Provider; 2] = [
+    Provider {
+        name: "openai",
+        aliases: &[],
+        suffix: "/v1",
+        variables: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
+        keys: &["OPENAI_API_KEY"],
+        default: Some("https://api.openai.com/v1"),
+        version: Version::InAddress("/v1"),
+    },
+    Provider {
+        name: "azure",
+        aliases: &[],
+        suffix: "",
+        variables: &["AZURE_OPENAI_ENDPOINT"],
+        keys: &["AZURE_OPENAI_API_KEY"],
+        default: None,
+        version: Version::None,
+    },
+];
 
 /// Fields of a request that are read into fields of their own, or say nothing of the answer.
 const READ: [&str; 6] = [
@@ -46,6 +70,10 @@ impl Protocol for Chat {
         NAME
     }
 
+    fn providers(&self) -> &'static [Provider] {
+        &PROVIDERS
+    }
+
     fn route(&self, path: &str) -> Option<Route> {
         ends_with(path, "chat/completions").then(|| Route {
             model: deployment(path),
@@ -65,6 +93,14 @@ impl Protocol for Chat {
             streamed: body["stream"] == true,
             parameters: parameters(body, &READ),
         }
+    }
+
+    fn keeps_request(&self) -> bool {
+        false
+    }
+
+    fn wraps_results(&self) -> bool {
+        false
     }
 
     fn items(&self, messages: &[Value]) -> Vec<Item> {
@@ -93,6 +129,10 @@ impl Protocol for Chat {
         stream::assembled(events)
     }
 
+    fn with_texts(&self, body: Value, _bytes: &[u8]) -> Value {
+        body
+    }
+
     fn answer(&self, said: &Said) -> Value {
         let mut body = head(said, "chat.completion");
         body["choices"] = json!([{
@@ -109,6 +149,32 @@ impl Protocol for Chat {
 
     fn events(&self, said: &Said) -> Vec<Event> {
         stream::events(said)
+    }
+
+    fn framing(&self, _query: Option<&str>) -> Framing {
+        Framing::Events
+    }
+
+    fn closing_events(&self) -> usize {
+        2
+    }
+
+    fn failure(&self, error: &Value) -> Event {
+        Event::data(json!({ "error": error }).to_string())
+    }
+
+    fn tells_tokens(&self, request: &Value) -> bool {
+        request["stream_options"]["include_usage"] == true
+    }
+
+    #[cfg(feature = "record")]
+    fn asking_for_tokens(&self, request: &[u8]) -> Option<Vec<u8>> {
+        tokens::asked_for(request)
+    }
+
+    #[cfg(feature = "record")]
+    fn is_tokens_alone(&self, event: &Event) -> bool {
+        tokens::is_answer(event)
     }
 
     fn error(&self, status: u16, message: &str) -> Value {

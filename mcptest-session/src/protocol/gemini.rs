@@ -10,9 +10,10 @@ use serde_json::{Map, Value, json};
 
 use super::content::text_of;
 use super::numbered::numbered;
+use super::provider::Version;
 use super::request::parameters;
 use super::sse::Event;
-use super::{Assembled, Protocol, Route, arguments};
+use super::{Assembled, Framing, Protocol, Provider, Route, arguments};
 use crate::exchange::{Asked, Call, CallTokens, Item, Opaque, Part, Said, Stop, Tool, ToolResult};
 use crate::json::{count, given, identifier, list, member, named, role, text, word};
 
@@ -22,6 +23,16 @@ pub struct Gemini;
 
 /// The name of the format.
 const NAME: &str = "gemini";
+
+const PROVIDERS: [Provider; 1] = [Provider {
+    name: "gemini",
+    aliases: &["google"],
+    suffix: "",
+    variables: &["GOOGLE_GEMINI_BASE_URL"],
+    keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    default: Some("https://generativelanguage.googleapis.com"),
+    version: Version::InPath("/v1beta"),
+}];
 
 /// Fields of a request that are read into fields of their own.
 const READ: [&str; 5] = [
@@ -38,6 +49,10 @@ const OF_PART: [&str; 4] = ["text", "functionCall", "functionResponse", "thought
 impl Protocol for Gemini {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn providers(&self) -> &'static [Provider] {
+        &PROVIDERS
     }
 
     fn route(&self, path: &str) -> Option<Route> {
@@ -74,6 +89,14 @@ impl Protocol for Gemini {
             streamed: route.streamed == Some(true),
             parameters: parameters(body, &READ),
         }
+    }
+
+    fn keeps_request(&self) -> bool {
+        false
+    }
+
+    fn wraps_results(&self) -> bool {
+        true
     }
 
     fn items(&self, messages: &[Value]) -> Vec<Item> {
@@ -161,6 +184,37 @@ impl Protocol for Gemini {
 
     fn events(&self, said: &Said) -> Vec<Event> {
         stream::events(&self.answer(said))
+    }
+
+    fn framing(&self, query: Option<&str>) -> Framing {
+        let query = query.unwrap_or_default();
+        if query.split('&').any(|part| part == "alt=sse") {
+            Framing::Events
+        } else {
+            Framing::List
+        }
+    }
+
+    fn closing_events(&self) -> usize {
+        1
+    }
+
+    fn failure(&self, error: &Value) -> Event {
+        Event::data(json!({ "error": error }).to_string())
+    }
+
+    fn tells_tokens(&self, _request: &Value) -> bool {
+        true
+    }
+
+    #[cfg(feature = "record")]
+    fn asking_for_tokens(&self, _request: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
+    #[cfg(feature = "record")]
+    fn is_tokens_alone(&self, _event: &Event) -> bool {
+        false
     }
 
     fn error(&self, status: u16, message: &str) -> Value {

@@ -14,8 +14,10 @@ pub mod blob;
 mod chat;
 #[doc(hidden)]
 pub mod content;
+mod framing;
 mod gemini;
 mod numbered;
+pub(crate) mod provider;
 mod reading;
 mod request;
 mod responses;
@@ -48,11 +50,13 @@ pub use anthropic::Anthropic;
 #[cfg(feature = "play")]
 pub(crate) use arguments::written;
 pub use chat::Chat;
+pub use framing::Framing;
 pub use gemini::Gemini;
 pub(crate) use numbered::is_numbered;
+pub use provider::Provider;
 pub use responses::Responses;
 #[cfg(feature = "play")]
-pub(crate) use responses::written_item;
+pub(crate) use responses::{parts_of_item, written_item};
 
 /// All wire formats that are known.
 pub const ALL: &[&dyn Protocol] = &[&Chat, &Responses, &Anthropic, &Gemini];
@@ -62,6 +66,10 @@ pub trait Protocol: Debug + Send + Sync {
     /// Its name, as recordings have it.
     fn name(&self) -> &'static str;
 
+    /// The providers whose own clients ask in this format. Errors about their other paths have its shape. None where
+    /// another format has the provider.
+    fn providers(&self) -> &'static [Provider];
+
     /// What a path says of a request, where requests for an answer go there. The path is without its query.
     fn route(&self, path: &str) -> Option<Route>;
 
@@ -70,9 +78,10 @@ pub trait Protocol: Debug + Send + Sync {
 
     /// Whether a request that goes on with an answer by its identifier has the system prompt and the tools of the
     /// request before it, and does not say them again.
-    fn keeps_request(&self) -> bool {
-        false
-    }
+    fn keeps_request(&self) -> bool;
+
+    /// Whether results are objects, so that clients put any other value into one.
+    fn wraps_results(&self) -> bool;
 
     /// Reads a list of messages, or of items, as requests hold them and teams keep them.
     fn items(&self, messages: &[Value]) -> Vec<Item>;
@@ -84,17 +93,34 @@ pub trait Protocol: Debug + Send + Sync {
     fn assembled(&self, events: &[Event]) -> Assembled;
 
     /// An answer that was read from these bytes, with the texts of arguments that it holds as values: their keys are
-    /// in order there, and may not be in the bytes.
-    fn with_texts(&self, body: Value, bytes: &[u8]) -> Value {
-        let _ = bytes;
-        body
-    }
+    /// in order there, and may not be in the bytes. A format that writes arguments as texts gives the answer back.
+    fn with_texts(&self, body: Value, bytes: &[u8]) -> Value;
 
     /// Writes an answer.
     fn answer(&self, said: &Said) -> Value;
 
     /// Writes an answer as the events of a stream.
     fn events(&self, said: &Said) -> Vec<Event>;
+
+    /// How a stream is framed for a request with this query.
+    fn framing(&self, query: Option<&str>) -> Framing;
+
+    /// How many of the last events of a stream say that the answer is whole.
+    fn closing_events(&self) -> usize;
+
+    /// Writes an error that a provider told inside of a stream, and that ended it.
+    fn failure(&self, error: &Value) -> Event;
+
+    /// Whether the stream for a request tells its tokens.
+    fn tells_tokens(&self, request: &Value) -> bool;
+
+    /// The request so that its stream tells its tokens; `None` where it does already, or never does.
+    #[cfg(feature = "record")]
+    fn asking_for_tokens(&self, request: &[u8]) -> Option<Vec<u8>>;
+
+    /// Whether an event came because of that question alone.
+    #[cfg(feature = "record")]
+    fn is_tokens_alone(&self, event: &Event) -> bool;
 
     /// Writes an error.
     fn error(&self, status: u16, message: &str) -> Value;
@@ -156,11 +182,10 @@ pub fn for_error(path: &str) -> &'static dyn Protocol {
     if let Some((protocol, _)) = at(path) {
         return protocol;
     }
-    match path.trim_start_matches('/').split('/').next() {
-        Some("anthropic") => &Anthropic,
-        Some("gemini") => &Gemini,
-        _ => &Chat,
-    }
+    let provider = Provider::of_path(path).map(|(provider, _)| provider);
+    let mut all = ALL.iter().copied();
+    let own = provider.and_then(|own| all.find(|it| it.providers().contains(own)));
+    own.unwrap_or(ALL[0])
 }
 
 /// The message of an error, in the shapes that providers have for it.
@@ -171,12 +196,22 @@ pub fn error_message(body: &Value) -> Option<&str> {
     message.unwrap_or(error).as_str()
 }
 
-/// A stream of server-sent events, or one answer: the answer as it would have come whole. A stream that is no
-/// list of events, as Gemini has one without `alt=sse`, is a JSON array of what the events would hold.
+/// A stream whose media type says how it is framed, or one answer: the answer as it would have come whole. A stream
+/// that is no list of events, as Gemini has one without `alt=sse`, is a JSON array of what the events would hold.
 #[must_use]
-pub fn assembled(protocol: &dyn Protocol, is_events: bool, bytes: &[u8], whole: bool) -> Assembled {
-    if is_events {
-        let (events, is_lossy) = sse::read(bytes, whole);
+pub fn assembled(
+    protocol: &dyn Protocol,
+    framing: Option<Framing>,
+    bytes: &[u8],
+    whole: bool,
+) -> Assembled {
+    // Lines say themselves whether they are all, so that one answer is read like them.
+    let framing = framing.or_else(|| {
+        let own = protocol.framing(None);
+        (own == Framing::Lines && !bytes.trim_ascii().is_empty()).then_some(own)
+    });
+    if let Some(framing) = framing {
+        let (events, is_lossy) = framing.read(bytes, whole);
         return with_halves(protocol.assembled(&events), is_lossy);
     }
     let parsed = match parse(bytes) {

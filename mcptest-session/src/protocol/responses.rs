@@ -9,7 +9,7 @@ use super::numbered::{call_id, pair};
 use super::request::{deployment, ends_with, parameters, tool};
 use super::sse::Event;
 use super::written::{CREATED, id_or, openai_error};
-use super::{Assembled, Protocol, Route, arguments};
+use super::{Assembled, Framing, Protocol, Provider, Route, arguments};
 use crate::exchange::{
     AnswerItem, Asked, Call, CallTokens, Item, Opaque, Part, Said, Stop, ToolResult,
 };
@@ -56,6 +56,11 @@ impl Protocol for Responses {
         NAME
     }
 
+    fn providers(&self) -> &'static [Provider] {
+        // They are those of Chat Completions.
+        &[]
+    }
+
     fn route(&self, path: &str) -> Option<Route> {
         ends_with(path, "responses").then(|| Route {
             model: deployment(path),
@@ -81,6 +86,14 @@ impl Protocol for Responses {
             streamed: body["stream"] == true,
             parameters: parameters(body, &READ),
         }
+    }
+
+    fn keeps_request(&self) -> bool {
+        false
+    }
+
+    fn wraps_results(&self) -> bool {
+        false
     }
 
     fn items(&self, messages: &[Value]) -> Vec<Item> {
@@ -113,6 +126,10 @@ impl Protocol for Responses {
 
     fn assembled(&self, events: &[Event]) -> Assembled {
         stream::assembled(events)
+    }
+
+    fn with_texts(&self, body: Value, _bytes: &[u8]) -> Value {
+        body
     }
 
     fn answer(&self, said: &Said) -> Value {
@@ -151,6 +168,38 @@ impl Protocol for Responses {
 
     fn events(&self, said: &Said) -> Vec<Event> {
         stream::events(&self.answer(said))
+    }
+
+    fn framing(&self, _query: Option<&str>) -> Framing {
+        Framing::Events
+    }
+
+    fn closing_events(&self) -> usize {
+        2
+    }
+
+    fn failure(&self, error: &Value) -> Event {
+        let is_whole = error["type"] == "error";
+        let data = if is_whole {
+            error.clone()
+        } else {
+            json!({ "type": "error", "error": error })
+        };
+        Event::named("error", data.to_string())
+    }
+
+    fn tells_tokens(&self, _request: &Value) -> bool {
+        true
+    }
+
+    #[cfg(feature = "record")]
+    fn asking_for_tokens(&self, _request: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
+    #[cfg(feature = "record")]
+    fn is_tokens_alone(&self, _event: &Event) -> bool {
+        false
     }
 
     fn error(&self, status: u16, message: &str) -> Value {
@@ -446,6 +495,19 @@ pub(crate) fn written_item(id: &str) -> Option<(&str, usize)> {
     let (_, rest) = id.split_once('_')?;
     let (answer, index) = rest.rsplit_once('_')?;
     Some((answer, index.parse().ok()?))
+}
+
+/// What an item says of an answer that this format wrote.
+#[cfg(feature = "play")]
+pub(crate) fn parts_of_item(said: &Said, index: usize) -> Option<Vec<Part>> {
+    let body = Responses.answer(said);
+    let item = body["output"].get(index)?.clone();
+    let items = Responses.items(&[item]).into_iter();
+    let parts = items.map(|item| match item {
+        Item::Answer(parts) => parts,
+        _ => Vec::new(),
+    });
+    Some(parts.flatten().collect())
 }
 
 /// Puts words into the message that is last, or into a new one.

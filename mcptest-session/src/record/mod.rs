@@ -47,7 +47,6 @@ mod talks;
 mod tests;
 mod told;
 #[cfg(feature = "record")]
-mod usage;
 mod writing;
 
 #[cfg(feature = "play")]

@@ -7,8 +7,8 @@ use std::task::{Context, Poll, ready};
 use axum::body::Bytes;
 use tokio_stream::Stream;
 
-use super::usage;
-use crate::protocol::sse::Blocks;
+use crate::protocol::Protocol;
+use crate::protocol::sse::{self, Blocks};
 
 /// The most bytes of an answer that are read.
 pub(super) const MOST: usize = 64 << 20;
@@ -34,7 +34,7 @@ type AtEnd = Box<dyn FnOnce(Vec<u8>, Ending) + Send>;
 pub(super) struct Passing {
     upstream: Upstream,
     /// Takes out the event that the client did not ask for.
-    without_usage: Option<Blocks>,
+    without_tokens: Option<(&'static dyn Protocol, Blocks)>,
     /// What goes on next.
     next: VecDeque<Bytes>,
     copy: Vec<u8>,
@@ -49,12 +49,12 @@ impl Passing {
     pub(super) fn new(
         upstream: Upstream,
         length: Option<u64>,
-        without_usage: bool,
+        without_tokens: Option<&'static dyn Protocol>,
         at_end: AtEnd,
     ) -> Self {
         Self {
             upstream,
-            without_usage: without_usage.then(Blocks::default),
+            without_tokens: without_tokens.map(|protocol| (protocol, Blocks::default())),
             next: VecDeque::new(),
             copy: Vec::new(),
             too_long: false,
@@ -72,12 +72,15 @@ impl Passing {
         if !self.too_long {
             self.copy.extend_from_slice(&bytes);
         }
-        match &mut self.without_usage {
+        match &mut self.without_tokens {
             None => self.next.push_back(bytes),
-            Some(blocks) => {
-                let whole = blocks.push(&bytes);
-                let asked = whole.into_iter().filter(|block| !usage::is_answer(block));
-                self.next.extend(asked);
+            Some((protocol, blocks)) => {
+                let whole = blocks.push(&bytes).into_iter();
+                let is_tokens = |block: &Bytes| {
+                    let event = sse::event(block);
+                    event.is_some_and(|event| protocol.is_tokens_alone(&event))
+                };
+                self.next.extend(whole.filter(|block| !is_tokens(block)));
             }
         }
         if let Some(to_come) = &mut self.to_come {
@@ -90,7 +93,7 @@ impl Passing {
 
     fn end(&mut self, ending: Ending) {
         self.ended = true;
-        if let Some(blocks) = &mut self.without_usage {
+        if let Some((_, blocks)) = &mut self.without_tokens {
             let rest = blocks.rest();
             if !rest.is_empty() {
                 self.next.push_back(rest);

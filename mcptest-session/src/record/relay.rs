@@ -18,13 +18,12 @@ use super::log::Log;
 use super::observed::{BROKE_OFF, ENDED_EARLY, Observed, Outcome, digest};
 use super::passing::{Ending, MOST, Passing};
 use super::query::without_keys;
-use super::usage;
 use crate::endpoint::{
     Answerer, Answering, Incoming, Provider, SHORTEST_LOGIN, Upstream, error, further, logins,
 };
 use crate::exchange::Said;
 use crate::lossless::{Change, parse};
-use crate::protocol::{self, Protocol, Route};
+use crate::protocol::{self, Framing, Protocol, Route};
 
 /// The most signs that are kept of an error without a known form.
 const LINE: usize = 200;
@@ -170,13 +169,11 @@ impl Relay {
         for login in logins(&headers) {
             self.keep_login(login);
         }
-        let asks = match known {
-            Some((protocol, _)) if protocol.name() == "openai_chat" && !self.untouched => {
-                usage::asked_for(&incoming.body)
-            }
-            _ => None,
-        };
-        let without_usage = asks.is_some();
+        let asks = known
+            .as_ref()
+            .filter(|_| !self.untouched)
+            .and_then(|(protocol, _)| protocol.asking_for_tokens(&incoming.body));
+        let without_tokens = asks.is_some();
         let mut ending = AnswerOf {
             relay: self.clone(),
             place: self.log.begin(observed),
@@ -204,7 +201,7 @@ impl Relay {
             self.set_unreached(None);
         }
         match sent {
-            Ok(answer) => ending.pass(answer, without_usage),
+            Ok(answer) => ending.pass(answer, without_tokens),
             Err(failure) => {
                 if let Some(aside) = ending.aside.take_if(|_| failure.is_connect()) {
                     aside.give_back();
@@ -374,18 +371,17 @@ impl AnswerOf {
     }
 
     /// Passes an answer back while it comes.
-    fn pass(mut self, answer: reqwest::Response, without_usage: bool) -> Response {
+    fn pass(mut self, answer: reqwest::Response, without_tokens: bool) -> Response {
         let status = answer.status();
-        let is_events = media_type(answer.headers()).is_some_and(|it| it == "text/event-stream");
         let head = Head {
             status: status.as_u16(),
             media_type: media_type(answer.headers()),
             encodings: encodings(answer.headers()),
-            is_events,
         };
         let mut headers = further(answer.headers());
-        let without_usage = without_usage && is_events && head.encodings.is_empty();
-        if without_usage {
+        let is_plain = head.framing() == Some(Framing::Events) && head.encodings.is_empty();
+        let without_tokens = self.protocol.filter(|_| without_tokens && is_plain);
+        if without_tokens.is_some() {
             headers.remove(CONTENT_LENGTH);
         }
         let at_end = Box::new(move |copy, ending| {
@@ -395,7 +391,7 @@ impl AnswerOf {
         });
         let length = answer.content_length();
         let upstream = Box::pin(answer.bytes_stream());
-        let body = Passing::new(upstream, length, without_usage, at_end);
+        let body = Passing::new(upstream, length, without_tokens, at_end);
         let mut response = Response::new(Body::from_stream(body));
         *response.status_mut() = status;
         *response.headers_mut() = headers;
@@ -414,10 +410,13 @@ struct Head {
     status: u16,
     media_type: Option<String>,
     encodings: Vec<String>,
-    is_events: bool,
 }
 
 impl Head {
+    fn framing(&self) -> Option<Framing> {
+        Framing::from_media_type(self.media_type.as_deref()?)
+    }
+
     fn outcome(
         self,
         protocol: Option<&'static dyn Protocol>,
@@ -426,6 +425,7 @@ impl Head {
     ) -> (Outcome, Vec<Change>) {
         let none = |outcome| (outcome, Vec::new());
         let whole = *ending == Ending::Whole;
+        let framing = self.framing();
         let Decoded { bytes, problem } = decoded(&self.encodings, copy, MOST);
         let broken = match ending {
             Ending::Whole => None,
@@ -459,7 +459,7 @@ impl Head {
         if let Some(problem) = problem.filter(|_| whole) {
             return none(Outcome::Unreadable(problem));
         }
-        let assembled = protocol::assembled(protocol, self.is_events, &bytes, whole);
+        let assembled = protocol::assembled(protocol, framing, &bytes, whole);
         let told = assembled.error.as_ref();
         let told = told.map(|error| protocol::error_message(error).unwrap_or("it failed"));
         let told = told.map(|words| format!("{BROKE_OFF}{words}"));

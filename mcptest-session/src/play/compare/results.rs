@@ -12,6 +12,7 @@ use crate::play::kept::RecordedCall;
 use crate::play::talk::Of;
 use crate::play::texts::Forms;
 use crate::play::turns::KnownCall;
+use crate::protocol::{self, Protocol};
 use crate::record::{is_said, told_flag};
 
 const KIND: DivergenceKind = DivergenceKind::ToolResults;
@@ -165,9 +166,9 @@ impl Comparison<'_> {
     /// What a recorded result says and what one says now, as they are compared, and whether that is the same.
     pub(super) fn forms_of(&self, item: &str, old: &Value, new: &Value) -> (Forms, Forms, bool) {
         let without = |form: &Value| self.without_ignored(KIND, item, form);
-        let is_gemini = |name: Option<&str>| name == Some("gemini");
-        let wrapped =
-            is_gemini(Some(self.protocol)) || is_gemini(self.recorded().protocol.as_deref());
+        let wraps = |name: &str| protocol::named(name).is_some_and(Protocol::wraps_results);
+        let recorded = self.recorded().protocol.as_deref();
+        let wrapped = wraps(self.protocol) || recorded.is_some_and(wraps);
         let [old, new] = [old, new].map(|result| Forms::of(result, wrapped).map(without));
         let is_same = old.is_same(&new, &self.options.masks);
         (old, new, is_same)

@@ -186,8 +186,9 @@ impl Agent {
                 ended.error = protocol::error_message(&body).map(str::to_owned);
                 return ended;
             }
-            let is_events = self.streamed;
-            let assembled = protocol::assembled(protocol, is_events, &bytes, true);
+            let framing = protocol.framing(query.as_deref());
+            let framing = self.streamed.then_some(framing);
+            let assembled = protocol::assembled(protocol, framing, &bytes, true);
             assert!(assembled.ended, "{}", String::from_utf8_lossy(&bytes));
             let body = assembled.body.unwrap();
             let said = protocol.said(&body).unwrap();

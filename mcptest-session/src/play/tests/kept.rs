@@ -184,7 +184,8 @@ async fn an_error_of_the_provider_inside_of_a_stream_is_played_as_it_was() {
             let (status, bytes) = ask(&player, 0, &path, query.as_deref(), &request).await;
             let (format, _) = protocol::at(&path).unwrap();
             // The answer is whole, and tells the error after the words.
-            let streamed = protocol::assembled(format, true, &bytes, true);
+            let streamed =
+                protocol::assembled(format, Some(format.framing(query.as_deref())), &bytes, true);
             let error = streamed.error.unwrap();
             assert_eq!(
                 (status, &error["message"]),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::protocol::sse::Event;
-use crate::protocol::{self, Route};
+use crate::protocol::{self, Framing, Route};
 
 /// Keys and words of the formats, put together at random.
 fn odd() -> impl Strategy<Value = Value> {
@@ -133,8 +133,10 @@ proptest! {
     #[test]
     fn odd_bytes_break_nothing(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         for protocol in protocol::ALL {
-            for (is_events, whole) in [(true, true), (true, false), (false, true)] {
-                let _ = protocol::assembled(*protocol, is_events, &bytes, whole);
+            for framing in [None, Some(Framing::Events), Some(Framing::Lines)] {
+                for whole in [true, false] {
+                    let _ = protocol::assembled(*protocol, framing, &bytes, whole);
+                }
             }
         }
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::exchange::{Call, CallTokens, Opaque, Part, Said, Stop, ToolResult};
 use crate::protocol::sse::{self, Blocks, Event};
-use crate::protocol::{self, Protocol, Responses};
+use crate::protocol::{self, Framing, Protocol, Responses};
 
 /// Which shape an answer may have.
 #[derive(Clone, Copy)]
@@ -210,7 +210,7 @@ proptest! {
         let stream = bytes(&protocol.events(&said));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "a share of a length")]
         let cut = (stream.len() as f64 * cut) as usize;
-        let broken = protocol::assembled(protocol, true, &stream[..cut], false);
+        let broken = protocol::assembled(protocol, Some(Framing::Events), &stream[..cut], false);
         if let Some(read) = broken.body.and_then(|body| protocol.said(&body)) {
             prop_assert!(text(&said).starts_with(&text(&read)), "{:?}", text(&read));
             if !broken.ended {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::exchange::{CallTokens, Part, Said, Stop};
-use crate::protocol::{self, Assembled};
+use crate::protocol::{self, Assembled, Framing};
 
 fn stream(name: &str, events: &[Value]) -> Assembled {
     let events = events.iter().map(|data| {
@@ -15,7 +15,7 @@ fn stream(name: &str, events: &[Value]) -> Assembled {
     let bytes: String = events.collect();
     protocol::assembled(
         protocol::named(name).unwrap(),
-        true,
+        Some(Framing::Events),
         bytes.as_bytes(),
         false,
     )
@@ -167,7 +167,7 @@ fn a_stream_of_gemini_that_is_no_list_of_events_is_a_list_of_values() {
     let text = |said: &str, reason: Option<&str>| json!({ "candidates": [{ "content": { "parts": [{ "text": said }], "role": "model" }, "finishReason": reason }], "usageMetadata": { "promptTokenCount": 7, "candidatesTokenCount": 2, "thoughtsTokenCount": 5 } });
     let bytes = json!([text("One, ", None), text("two.", Some("STOP"))]).to_string();
     let gemini = protocol::named("gemini").unwrap();
-    let assembled = protocol::assembled(gemini, false, bytes.as_bytes(), true);
+    let assembled = protocol::assembled(gemini, None, bytes.as_bytes(), true);
     assert!(assembled.ended);
     let said = said("gemini", &assembled);
     assert_eq!(said.parts, [Part::Text("One, two.".to_owned())]);

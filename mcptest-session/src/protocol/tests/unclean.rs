@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 use crate::exchange::{Item, Part, Said};
 use crate::lossless::Change;
 use crate::protocol::sse::Event;
-use crate::protocol::{self, Assembled, Chat, Protocol as _};
+use crate::protocol::{self, Assembled, Chat, Framing, Protocol as _};
 
 /// The events of a stream that ended well, with its answer.
 fn stream(name: &str, events: &[&str]) -> (Assembled, Said) {
     let events = events.iter().map(|data| format!("data: {data}\n\n"));
     let bytes: String = events.collect();
     let protocol = protocol::named(name).unwrap();
-    let assembled = protocol::assembled(protocol, true, bytes.as_bytes(), true);
+    let assembled = protocol::assembled(protocol, Some(Framing::Events), bytes.as_bytes(), true);
     assert!(assembled.ended, "{name}");
     let said = protocol.said(assembled.body.as_ref().unwrap()).unwrap();
     (assembled, said)
@@ -110,7 +110,8 @@ fn each(streams: [(&'static str, Vec<String>); 4], mut check: impl FnMut(&str, &
         let events = events.iter().map(|data| format!("data: {data}\n\n"));
         let bytes: String = events.collect();
         let protocol = protocol::named(name).unwrap();
-        let assembled = protocol::assembled(protocol, true, bytes.as_bytes(), true);
+        let assembled =
+            protocol::assembled(protocol, Some(Framing::Events), bytes.as_bytes(), true);
         let said = protocol.said(assembled.body.as_ref().unwrap()).unwrap();
         check(name, &assembled, &said);
     }
@@ -198,7 +199,7 @@ fn a_chunk_that_cannot_be_read_makes_the_answer_broken() {
 #[test]
 fn a_whole_answer_is_read_as_its_chunks_are() {
     let chat = protocol::named("openai_chat").unwrap();
-    let read = |bytes: &[u8], whole| protocol::assembled(chat, false, bytes, whole);
+    let read = |bytes: &[u8], whole| protocol::assembled(chat, None, bytes, whole);
     let body = "\u{feff}{\"choices\":[{\"logprobs\":{\"x\":-1e999,\"y\":NaN},\"message\":{\"content\":\"half \\ud83d\",\
         \"tool_calls\":[{\"id\":\"c\",\"function\":{\"name\":\"pay\",\"arguments\":\"{\\\"a\\\":1,\\\"a\\\":2}\"}}]},\"finish_reason\":\"stop\"}]}";
     let assembled = read(body.as_bytes(), true);
@@ -226,7 +227,7 @@ fn a_whole_answer_is_read_as_its_chunks_are() {
 fn a_list_of_values_is_read_as_events_are() {
     let gemini = protocol::named("gemini").unwrap();
     let text_of = |bytes: &[u8]| {
-        let assembled = protocol::assembled(gemini, false, bytes, true);
+        let assembled = protocol::assembled(gemini, None, bytes, true);
         let said = gemini.said(assembled.body.as_ref().unwrap()).unwrap();
         (text(&said), assembled.changes)
     };
@@ -245,7 +246,7 @@ fn a_list_of_values_is_read_as_events_are() {
 fn bytes_of_a_stream_that_are_no_utf_8_lose_no_chunk_and_are_told() {
     let chat = protocol::named("openai_chat").unwrap();
     let bytes = b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\xffb\"},\"finish_reason\":\"stop\"}]}\n\n";
-    let assembled = protocol::assembled(chat, true, bytes, true);
+    let assembled = protocol::assembled(chat, Some(Framing::Events), bytes, true);
     let said = chat.said(assembled.body.as_ref().unwrap()).unwrap();
     assert_eq!(text(&said), "a\u{fffd}b");
     assert_eq!(assembled.changes, [Change::Half]);

@@ -1,6 +1,6 @@
 //! Arguments as the model wrote them, which code may quote: read from each wire format, and written into each.
 
-use super::super::{ALL, arguments, assembled, named};
+use super::super::{ALL, Framing, arguments, assembled, named};
 use crate::exchange::Said;
 
 /// Keys against the alphabet, spaces, and a number in a form of its own.
@@ -79,7 +79,8 @@ fn wires() -> Vec<(&'static str, bool, String)> {
 
 fn read(name: &str, is_events: bool, bytes: &str) -> Said {
     let protocol = named(name).unwrap();
-    let read = assembled(protocol, is_events, bytes.as_bytes(), true);
+    let framing = is_events.then_some(Framing::Events);
+    let read = assembled(protocol, framing, bytes.as_bytes(), true);
     protocol.said(&read.body.unwrap()).unwrap()
 }
 

@@ -1,11 +1,10 @@
 //! The tokens of a streamed chat, which a provider tells only when it is asked.
 
-use axum::body::Bytes;
 use serde_json::{Value, json};
 
 use crate::lossless::{Parsed, parse};
 use crate::mcp::bytes;
-use crate::protocol::sse;
+use crate::protocol::sse::Event;
 
 /// The request with the question for its tokens; `None` where it asks already, or is none that could.
 pub(super) fn asked_for(body: &[u8]) -> Option<Vec<u8>> {
@@ -35,9 +34,8 @@ pub(super) fn asked_for(body: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Whether an event is the one that comes because of the question: tokens and nothing else.
-pub(super) fn is_answer(block: &Bytes) -> bool {
-    let event = sse::event(block);
-    let chunk = event.and_then(|event| parse(event.data.as_bytes()).ok());
+pub(super) fn is_answer(event: &Event) -> bool {
+    let chunk = parse(event.data.as_bytes()).ok();
     chunk.is_some_and(|Parsed { value: chunk, .. }| {
         chunk["usage"].is_object() && chunk["choices"].as_array().is_some_and(Vec::is_empty)
     })
@@ -94,7 +92,7 @@ mod tests {
 
     #[test]
     fn only_tokens_without_words_are_the_answer() {
-        let is = |data: &str| is_answer(&Bytes::from(format!("data: {data}\n\n")));
+        let is = |data: &str| is_answer(&Event::data(data));
         assert!(is(r#"{"choices":[],"usage":{"prompt_tokens":1}}"#));
         assert!(!is(
             r#"{"choices":[{"delta":{}}],"usage":{"prompt_tokens":1}}"#

@@ -1,0 +1,74 @@
+//! The providers that an endpoint stands in place of. Each stands at the format in which its own clients ask.
+
+use super::ALL;
+
+/// A provider: where its clients look for its address, and where it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Provider {
+    /// The first segment of its paths at the endpoint.
+    pub name: &'static str,
+    /// The other names that people have for it.
+    pub aliases: &'static [&'static str],
+    /// What its address at the endpoint ends with.
+    pub suffix: &'static str,
+    /// The environment variables from which its clients take the address.
+    pub variables: &'static [&'static str],
+    /// The environment variables without which its clients do not start: they hold its key.
+    pub keys: &'static [&'static str],
+    /// Where it is, unless a variable says otherwise.
+    pub default: Option<&'static str>,
+    pub(crate) version: Version,
+}
+
+/// Where the version stands in the addresses of a provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Version {
+    /// In the address: clients add the path after it.
+    InAddress(&'static str),
+    /// In the path: clients add it; some expect it in the address.
+    InPath(&'static str),
+    /// Nowhere.
+    None,
+}
+
+impl Provider {
+    /// All providers that are known.
+    pub fn all() -> impl Iterator<Item = &'static Self> {
+        ALL.iter().flat_map(|protocol| protocol.providers())
+    }
+
+    /// Its address at an endpoint, as its clients take it.
+    #[must_use]
+    pub fn at(&self, endpoint: &str) -> String {
+        format!("{endpoint}/{}{}", self.name, self.suffix)
+    }
+
+    /// The provider of a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        Self::all().find(|provider| provider.name == name)
+    }
+
+    /// The provider that people call so: its name, or another one.
+    ///
+    /// ```
+    /// use mcptest_session::protocol::Provider;
+    ///
+    /// assert_eq!(Provider::known_as("google"), Provider::named("gemini"));
+    /// ```
+    #[must_use]
+    pub fn known_as(name: &str) -> Option<&'static Self> {
+        Self::all().find(|provider| provider.name == name || provider.aliases.contains(&name))
+    }
+
+    /// The provider that a path at the endpoint names, and the rest of the path.
+    #[must_use]
+    pub fn of_path(path: &str) -> Option<(&'static Self, &str)> {
+        let path = path.strip_prefix('/')?;
+        let (name, rest) = path
+            .find('/')
+            .map_or((path, ""), |slash| path.split_at(slash));
+        Some((Self::named(name)?, rest))
+    }
+}
