@@ -1,5 +1,6 @@
 //! The providers that an endpoint stands in place of, and where they are.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::protocol::Provider;
@@ -34,7 +35,8 @@ impl Upstream {
                 names()
             )));
         };
-        let base = base.trim().trim_end_matches('/');
+        let base = with_scheme(base.trim(), provider.port);
+        let base = base.trim_end_matches('/');
         let host = ["https://", "http://"]
             .iter()
             .find_map(|scheme| base.strip_prefix(scheme));
@@ -120,6 +122,24 @@ impl Upstream {
     }
 }
 
+/// An address with its scheme. Some clients take one without: a host, a port, or both, over plain HTTP.
+fn with_scheme(base: &str, port: Option<u16>) -> Cow<'_, str> {
+    let Some(port) = port.filter(|_| !base.contains("://")) else {
+        return base.into();
+    };
+    let (host, path) = base.split_at(base.find('/').unwrap_or(base.len()));
+    let (name, own) = match host.rsplit_once(':') {
+        // The colons of an address of IPv6 stand in brackets.
+        Some((name, own)) if !own.ends_with(']') => (name, Some(own)),
+        _ => (host, None),
+    };
+    let name = if name.is_empty() { "127.0.0.1" } else { name };
+    match own {
+        Some(own) => format!("http://{name}:{own}{path}").into(),
+        None => format!("http://{name}:{port}{path}").into(),
+    }
+}
+
 /// The names of all providers, for a message.
 pub(crate) fn names() -> String {
     let names = Provider::all().map(|provider| format!("`{}`", provider.name));
@@ -186,6 +206,22 @@ mod tests {
         ] {
             assert_eq!(Upstream::new(name, base).unwrap().url(path, None), url);
         }
+    }
+
+    #[test]
+    fn an_address_without_a_scheme_is_one_over_plain_http_where_clients_take_it() {
+        for (given, address) in [
+            ("0.0.0.0", "http://0.0.0.0:11434"),
+            ("example.com/path", "http://example.com:11434/path"),
+            ("localhost:8080/", "http://localhost:8080/"),
+            (":8080", "http://127.0.0.1:8080"),
+            ("[::1]", "http://[::1]:11434"),
+            ("[::1]:8080", "http://[::1]:8080"),
+            ("https://example.com", "https://example.com"),
+        ] {
+            assert_eq!(with_scheme(given, Some(11434)), address);
+        }
+        assert_eq!(with_scheme("example.com", None), "example.com");
     }
 
     #[test]

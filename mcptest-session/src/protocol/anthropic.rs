@@ -29,6 +29,7 @@ const PROVIDERS: [Provider; 1] = [Provider {
     variables: &["ANTHROPIC_BASE_URL"],
     keys: &["ANTHROPIC_API_KEY"],
     default: Some("https://api.anthropic.com"),
+    port: None,
     version: Version::InPath("/v1"),
 }];
 

@@ -32,6 +32,7 @@ const PROVIDERS: [Provider; 2] = [
         variables: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
         keys: &["OPENAI_API_KEY"],
         default: Some("https://api.openai.com/v1"),
+        port: None,
         version: Version::InAddress("/v1"),
     },
     Provider {
@@ -41,6 +42,7 @@ const PROVIDERS: [Provider; 2] = [
         variables: &["AZURE_OPENAI_ENDPOINT"],
         keys: &["AZURE_OPENAI_API_KEY"],
         default: None,
+        port: None,
         version: Version::None,
     },
 ];

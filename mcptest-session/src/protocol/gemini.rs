@@ -31,6 +31,7 @@ const PROVIDERS: [Provider; 1] = [Provider {
     variables: &["GOOGLE_GEMINI_BASE_URL"],
     keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     default: Some("https://generativelanguage.googleapis.com"),
+    port: None,
     version: Version::InPath("/v1beta"),
 }];
 

@@ -18,6 +18,8 @@ pub struct Provider {
     pub keys: &'static [&'static str],
     /// Where it is, unless a variable says otherwise.
     pub default: Option<&'static str>,
+    /// The port at which its clients look over plain HTTP, where they take an address without a scheme.
+    pub port: Option<u16>,
     pub(crate) version: Version,
 }
 
