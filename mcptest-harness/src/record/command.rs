@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcptest_session::driver::{self, AgentCommand as Program, Ended};
-use mcptest_session::endpoint::Upstream;
+use mcptest_session::endpoint::{Provider, Upstream};
 use mcptest_session::mcp::{McpPlace, McpServer};
 use mcptest_session::record::Spending;
 use mcptest_session::session::{FinishedRun, Session, SessionError, SessionOptions};
@@ -40,7 +40,7 @@ impl Live for Commands {
         let provider = agent.models[model].value.provider.as_deref();
         if let Some(provider) = provider
             && upstream(suite, provider).is_none()
-            && spoken(provider).is_none()
+            && Provider::known_as(provider).is_none()
         {
             let problem = format!("the address of the provider `{provider}` is not known");
             return Err(LiveError::new(problem)
@@ -375,20 +375,15 @@ pub(super) fn started_in(command: &AgentCommand, suite: &Suite) -> Result<PathBu
     }
 }
 
-/// The provider of a session, by the name that suites have for it.
-fn spoken(provider: &str) -> Option<&'static str> {
-    let known = mcptest_session::endpoint::Provider::known_as(provider);
-    known.map(|known| known.name)
-}
-
 /// Where the suite says that a provider is.
 fn upstream(suite: &Suite, provider: &str) -> Option<Result<Upstream, LiveError>> {
     let named = suite
         .providers
         .iter()
         .find(|known| known.name.value == provider)?;
+    let known = Provider::known_as(provider).map(|known| known.asked_at(&named.base_url));
     // A provider that only the suite knows speaks OpenAI's format.
-    let format = spoken(provider).unwrap_or("openai");
+    let format = known.map_or("openai", |known| known.name);
     Some(Upstream::new(format, &named.base_url).map_err(|error| LiveError::new(error.to_string())))
 }
 

@@ -30,6 +30,7 @@ const PROVIDERS: [Provider; 1] = [Provider {
     keys: &["ANTHROPIC_API_KEY"],
     default: Some("https://api.anthropic.com"),
     port: None,
+    openai_at: None,
     version: Version::InPath("/v1"),
 }];
 

@@ -33,6 +33,7 @@ const PROVIDERS: [Provider; 2] = [
         keys: &["OPENAI_API_KEY"],
         default: Some("https://api.openai.com/v1"),
         port: None,
+        openai_at: None,
         version: Version::InAddress("/v1"),
     },
     Provider {
@@ -43,6 +44,7 @@ const PROVIDERS: [Provider; 2] = [
         keys: &["AZURE_OPENAI_API_KEY"],
         default: None,
         port: None,
+        openai_at: None,
         version: Version::None,
     },
 ];

@@ -32,6 +32,7 @@ const PROVIDERS: [Provider; 1] = [Provider {
     keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     default: Some("https://generativelanguage.googleapis.com"),
     port: None,
+    openai_at: Some("/openai"),
     version: Version::InPath("/v1beta"),
 }];
 

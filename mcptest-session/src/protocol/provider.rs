@@ -20,6 +20,8 @@ pub struct Provider {
     pub default: Option<&'static str>,
     /// The port at which its clients look over plain HTTP, where they take an address without a scheme.
     pub port: Option<u16>,
+    /// What its address ends with where it is asked in `OpenAI`'s format, and not in its own.
+    pub openai_at: Option<&'static str>,
     pub(crate) version: Version,
 }
 
@@ -62,6 +64,24 @@ impl Provider {
     #[must_use]
     pub fn known_as(name: &str) -> Option<&'static Self> {
         Self::all().find(|provider| provider.name == name || provider.aliases.contains(&name))
+    }
+
+    /// The provider whose clients ask at an address of this one: `OpenAI`'s where the address says so.
+    ///
+    /// ```
+    /// use mcptest_session::protocol::Provider;
+    ///
+    /// let gemini = Provider::named("gemini").unwrap();
+    /// let address = "https://generativelanguage.googleapis.com";
+    /// assert_eq!(gemini.asked_at(address).name, "gemini");
+    /// assert_eq!(gemini.asked_at(&format!("{address}/v1beta/openai/")).name, "openai");
+    /// ```
+    #[must_use]
+    pub fn asked_at(&'static self, address: &str) -> &'static Self {
+        let address = address.trim().trim_end_matches('/');
+        let is_openai = self.openai_at.is_some_and(|end| address.ends_with(end));
+        let openai = Self::named("openai").filter(|_| is_openai);
+        openai.unwrap_or(self)
     }
 
     /// The provider that a path at the endpoint names, and the rest of the path.
