@@ -103,6 +103,7 @@ const TESTS: &[Test] = tests! {
     sessions::openai_responses_in_python [Pip];
     sessions::anthropic_in_python [Pip];
     sessions::google_genai_in_python [Pip];
+    sessions::ollama_in_python [Pip];
     sessions::openai_agents_in_python [Pip];
     sessions::pydantic_ai_in_python [Pip];
     sessions::langgraph_in_python [Pip];
@@ -113,6 +114,7 @@ const TESTS: &[Test] = tests! {
     playing::openai_responses_in_python [Pip];
     playing::anthropic_in_python [Pip];
     playing::google_genai_in_python [Pip];
+    playing::ollama_in_python [Pip];
     playing::openai_agents_in_python [Pip Long];
     playing::pydantic_ai_in_python [Pip Long];
     playing::langgraph_in_python [Pip Long];
@@ -123,6 +125,7 @@ const TESTS: &[Test] = tests! {
     playing::a_run_of_responses_plays_to_clients_of_other_formats [Pip Long];
     playing::a_run_of_messages_plays_to_clients_of_other_formats [Pip Long];
     playing::a_run_of_gemini_plays_to_clients_of_other_formats [Pip Long];
+    playing::a_run_of_ollama_plays_to_clients_of_other_formats [Pip Long];
     playing::nothing_leaves_the_machine_and_no_key_is_seen [Pip Namespace];
     playing::what_is_imported_plays_to_a_program_that_follows_it [Pip];
     sessions::libraries_for_python_do_what_the_table_says [Pip];

@@ -235,7 +235,7 @@ mod tests {
             "http://b/v1/models?a=1"
         );
         let names: Vec<_> = found.iter().map(|it| it.provider().name).collect();
-        assert_eq!(names, ["openai", "anthropic", "gemini"]);
+        assert_eq!(names, ["openai", "anthropic", "gemini", "ollama"]);
         let error = Upstream::from_environment(|_| Some("nowhere".to_owned())).unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -244,7 +244,7 @@ mod tests {
         );
         assert_eq!(
             Upstream::new("opnai", "http://a").unwrap_err().to_string(),
-            "unknown provider `opnai`; known providers: `openai`, `azure`, `anthropic`, `gemini`"
+            "unknown provider `opnai`; known providers: `openai`, `azure`, `anthropic`, `gemini`, `ollama`"
         );
     }
 

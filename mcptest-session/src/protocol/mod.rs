@@ -17,6 +17,7 @@ pub mod content;
 mod framing;
 mod gemini;
 mod numbered;
+mod ollama;
 pub(crate) mod provider;
 mod reading;
 mod request;
@@ -53,13 +54,14 @@ pub use chat::Chat;
 pub use framing::Framing;
 pub use gemini::Gemini;
 pub(crate) use numbered::is_numbered;
+pub use ollama::Ollama;
 pub use provider::Provider;
 pub use responses::Responses;
 #[cfg(feature = "play")]
 pub(crate) use responses::{parts_of_item, written_item};
 
 /// All wire formats that are known.
-pub const ALL: &[&dyn Protocol] = &[&Chat, &Responses, &Anthropic, &Gemini];
+pub const ALL: &[&dyn Protocol] = &[&Chat, &Responses, &Anthropic, &Gemini, &Ollama];
 
 /// A wire format.
 pub trait Protocol: Debug + Send + Sync {

@@ -3,6 +3,7 @@
 mod asked;
 mod clients;
 mod hostile;
+mod ollama;
 mod said;
 mod streams;
 mod unclean;

@@ -27,7 +27,7 @@ pub(super) enum Language {
 }
 
 /// The clients whose agents are recorded.
-pub(super) const ALL: [Client; 10] = [
+pub(super) const ALL: [Client; 11] = [
     Client {
         language: Language::Python,
         library: "openai",
@@ -60,6 +60,14 @@ pub(super) const ALL: [Client; 10] = [
         format: "gemini",
         failure: "Failed to invoke function get_order with converted arguments {'order': 8} from model returned function \
             call argument {'order': 8} because of error there is no order 8",
+    },
+    Client {
+        language: Language::Python,
+        library: "ollama",
+        program: "ollama_chat.py",
+        model: "qwen3",
+        format: "ollama",
+        failure: "Error: there is no order 8",
     },
     Client {
         language: Language::Python,
@@ -113,7 +121,7 @@ pub(super) const ALL: [Client; 10] = [
 ];
 
 /// The programs and what they share.
-const FILES: [(&str, &str); 12] = [
+const FILES: [(&str, &str); 13] = [
     ("orders.py", include_str!("../agents/orders.py")),
     ("openai_chat.py", include_str!("../agents/openai_chat.py")),
     (
@@ -125,6 +133,7 @@ const FILES: [(&str, &str); 12] = [
         include_str!("../agents/anthropic_messages.py"),
     ),
     ("google_genai.py", include_str!("../agents/google_genai.py")),
+    ("ollama_chat.py", include_str!("../agents/ollama_chat.py")),
     (
         "openai_agents.py",
         include_str!("../agents/openai_agents.py"),
@@ -194,7 +203,7 @@ impl Client {
             _ => &request["tools"],
         };
         let (inner, schema) = match self.format {
-            "openai_chat" => ("/function", "parameters"),
+            "openai_chat" | "ollama" => ("/function", "parameters"),
             "openai_responses" => ("", "parameters"),
             "anthropic_messages" => ("", "input_schema"),
             _ => ("", "parameters_json_schema"),

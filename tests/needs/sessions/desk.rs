@@ -154,7 +154,8 @@ pub(super) fn leads_to(command: &mut Command, provider: &Provider) {
         .env("ANTHROPIC_BASE_URL", &url)
         .env("ANTHROPIC_API_KEY", KEY)
         .env("GOOGLE_GEMINI_BASE_URL", &url)
-        .env("GEMINI_API_KEY", KEY);
+        .env("GEMINI_API_KEY", KEY)
+        .env("OLLAMA_HOST", url.trim_start_matches("http://"));
 }
 
 /// The file of a run: one of several by its number.

@@ -101,6 +101,10 @@ pub(super) fn google_genai_in_python() {
     is_recorded_and_judged("google_genai.py");
 }
 
+pub(super) fn ollama_in_python() {
+    is_recorded_and_judged("ollama_chat.py");
+}
+
 pub(super) fn openai_agents_in_python() {
     is_recorded_and_judged("openai_agents.py");
 }

@@ -15,6 +15,8 @@ pub(crate) enum Api {
     Responses,
     /// Gemini's `generateContent` and `streamGenerateContent`.
     Gemini,
+    /// Ollama's own chat.
+    Ollama,
 }
 
 impl Api {
@@ -24,6 +26,7 @@ impl Api {
             "/v1/messages" => Some(Self::Anthropic),
             "/v1/chat/completions" | "/chat/completions" => Some(Self::OpenAi),
             "/v1/responses" | "/responses" => Some(Self::Responses),
+            "/api/chat" => Some(Self::Ollama),
             _ => gemini::model_of(path).map(|_| Self::Gemini),
         }
     }
@@ -32,7 +35,7 @@ impl Api {
     pub(crate) fn request_id_header(self) -> &'static str {
         match self {
             Self::Anthropic => "request-id",
-            Self::OpenAi | Self::Responses => "x-request-id",
+            Self::OpenAi | Self::Responses | Self::Ollama => "x-request-id",
             Self::Gemini => "x-goog-request-id",
         }
     }
@@ -49,6 +52,7 @@ impl Api {
             Self::Gemini => json!({
                 "error": { "code": error.status, "message": error.message, "status": kind }
             }),
+            Self::Ollama => json!({ "error": error.message }),
             Self::OpenAi | Self::Responses => json!({
                 "error": {
                     "code": error.code.or(usual_code),
@@ -66,6 +70,10 @@ impl Api {
             (Self::Anthropic, 429) => "This request would exceed your rate limit.",
             (Self::Anthropic, 529) => "Overloaded",
             (Self::Gemini, 429) => "Resource has been exhausted (e.g. check quota).",
+            (Self::Ollama, 429 | 503) => {
+                "server busy, please try again.  maximum pending requests exceeded"
+            }
+            (Self::Ollama, 500..) => "model runner has unexpectedly stopped",
             (Self::OpenAi | Self::Responses, 429) => {
                 "Rate limit reached for requests. Please try again later."
             }
@@ -110,7 +118,7 @@ impl Api {
                 };
                 (kind, None)
             }
-            Self::OpenAi | Self::Responses => match status {
+            Self::OpenAi | Self::Responses | Self::Ollama => match status {
                 429 => ("requests", Some("rate_limit_exceeded")),
                 500.. => ("server_error", None),
                 _ => ("invalid_request_error", None),

@@ -3,8 +3,8 @@
 //! It answers `POST /v1/messages` in the shape of the Anthropic Messages API,
 //! `POST /v1/chat/completions` and `POST /v1/responses`, also without `/v1`, in
 //! the shapes of `OpenAI`, and `POST /v1beta/models/<model>:generateContent` and
-//! `:streamGenerateContent` in that of Gemini, each whole or as a stream, and
-//! `GET /v1/models`. Requests are checked as the real services check them, and
+//! `:streamGenerateContent` in that of Gemini, and `POST /api/chat` in that of
+//! Ollama, each whole or as a stream, and `GET /v1/models`. Requests are checked as the real services check them, and
 //! the answers come from a [`Script`]:
 //!
 //! ```json
@@ -43,6 +43,7 @@ mod api;
 mod exchange;
 mod gemini;
 mod node;
+mod ollama;
 mod openai;
 mod pieces;
 mod play;

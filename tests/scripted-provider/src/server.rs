@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use crate::{
     anthropic,
     api::{Api, ApiError},
-    gemini, openai,
+    gemini, ollama, openai,
     pieces::Pieces,
     play::Stage,
     provider::SeenRequest,
@@ -162,6 +162,7 @@ impl House {
                 responses::read(&body, &stored)?
             }
             Api::Gemini => gemini::read(&seen.path, &body)?,
+            Api::Ollama => ollama::read(&body)?,
         };
         if let Some(models) = &script.models
             && !models.contains(&exchange.model)
@@ -198,6 +199,7 @@ impl House {
             Api::OpenAi => openai::body(&answer),
             Api::Responses => responses::body(&answer),
             Api::Gemini => gemini::body(&answer),
+            Api::Ollama => ollama::body(&answer),
         };
         if api == Api::Responses && !cut {
             let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
@@ -236,6 +238,10 @@ impl House {
 }
 
 fn check_key(api: Api, seen: &SeenRequest, key: Option<&str>) -> Result<(), ApiError> {
+    // A server on the own machine asks for no key.
+    if api == Api::Ollama {
+        return Ok(());
+    }
     let bearer = seen
         .header("authorization")
         .and_then(|value| value.strip_prefix("Bearer "));
@@ -243,7 +249,7 @@ fn check_key(api: Api, seen: &SeenRequest, key: Option<&str>) -> Result<(), ApiE
         // The clients of 2026 send a bearer token.
         Api::Anthropic => seen.header("x-api-key").or(bearer),
         Api::Gemini => seen.header("x-goog-api-key"),
-        Api::OpenAi | Api::Responses => bearer,
+        Api::OpenAi | Api::Responses | Api::Ollama => bearer,
     };
     let given = given.map(str::trim).filter(|given| !given.is_empty());
     let right = given.is_some() && key.is_none_or(|key| given == Some(key));
@@ -255,12 +261,12 @@ fn check_key(api: Api, seen: &SeenRequest, key: Option<&str>) -> Result<(), ApiE
             400,
             "API key not valid. Please pass a valid API key.",
         )),
-        (Api::OpenAi | Api::Responses, None) => Err(ApiError::new(
+        (Api::OpenAi | Api::Responses | Api::Ollama, None) => Err(ApiError::new(
             401,
             "You didn't provide an API key. You need to provide your API key in an Authorization \
              header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY).",
         )),
-        (Api::OpenAi | Api::Responses, Some(_)) => {
+        (Api::OpenAi | Api::Responses | Api::Ollama, Some(_)) => {
             Err(ApiError::new(401, "Incorrect API key provided.").with_code("invalid_api_key"))
         }
     }
@@ -281,6 +287,7 @@ fn parse(api: Api, seen: &SeenRequest, body: &[u8]) -> Result<Value, ApiError> {
         ApiError::invalid(match api {
             Api::Anthropic => format!("The request body is not valid JSON: {error}"),
             Api::Gemini => format!("Invalid JSON payload received. {error}"),
+            Api::Ollama => error.to_string(),
             Api::OpenAi | Api::Responses => {
                 format!("We could not parse the JSON body of your request: {error}")
             }
@@ -297,6 +304,7 @@ fn unknown_model(api: Api, model: &str) -> ApiError {
     match api {
         Api::Anthropic => ApiError::new(404, format!("model: {model}")),
         Api::Gemini => ApiError::new(404, format!("models/{model} is not found")),
+        Api::Ollama => ApiError::new(404, format!("model '{model}' not found")),
         Api::OpenAi | Api::Responses => ApiError::new(
             404,
             format!("The model `{model}` does not exist or you do not have access to it."),

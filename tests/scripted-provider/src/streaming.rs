@@ -28,6 +28,9 @@ pub(crate) fn of(api: Api, path: &str, query: &str, asked: &Value, body: &Value)
             let event = |chunk: &Value| (None, chunk.to_string());
             chunks.iter().map(event).collect()
         }
+        // A request that does not say so asks for one.
+        Api::Ollama if asked["stream"] == false => return None,
+        Api::Ollama => return Some(lines(&of_ollama(body))),
         _ if asked["stream"] != true => return None,
         Api::OpenAi => of_chat(asked, body),
         Api::Anthropic => of_messages(body),
@@ -56,6 +59,15 @@ fn list(chunks: &[Value]) -> Stream {
     Stream {
         events: chunks.iter().enumerate().map(piece).collect(),
         media_type: "application/json; charset=UTF-8",
+    }
+}
+
+/// A stream that is JSON, one value a line.
+fn lines(chunks: &[Value]) -> Stream {
+    let line = |chunk: &Value| Bytes::from(format!("{chunk}\n"));
+    Stream {
+        events: chunks.iter().map(line).collect(),
+        media_type: "application/x-ndjson",
     }
 }
 
@@ -285,4 +297,22 @@ fn of_gemini(body: &Value) -> Vec<Value> {
         chunk
     };
     parts.iter().enumerate().map(chunk).collect()
+}
+
+fn of_ollama(body: &Value) -> Vec<Value> {
+    let message = &body["message"];
+    let line = |message: Value| json!({ "model": body["model"], "created_at": body["created_at"], "message": message, "done": false });
+    let mut lines: Vec<Value> = pieces(message["content"].as_str().unwrap_or_default())
+        .into_iter()
+        .map(|piece| line(json!({ "role": "assistant", "content": piece })))
+        .collect();
+    for call in message["tool_calls"].as_array().into_iter().flatten() {
+        lines.push(line(
+            json!({ "role": "assistant", "content": "", "tool_calls": [call] }),
+        ));
+    }
+    let mut last = body.clone();
+    last["message"] = json!({ "role": "assistant", "content": "" });
+    lines.push(last);
+    lines
 }

@@ -62,6 +62,7 @@ impl Agent {
             "openai_chat" => ("/openai/v1/chat/completions".to_owned(), None),
             "openai_responses" => ("/openai/v1/responses".to_owned(), None),
             "anthropic_messages" => ("/anthropic/v1/messages".to_owned(), None),
+            "ollama" => ("/ollama/api/chat".to_owned(), None),
             _ if self.streamed => (
                 format!("/gemini/v1beta/models/{}:streamGenerateContent", self.model),
                 Some("alt=sse".to_owned()),
@@ -75,7 +76,8 @@ impl Agent {
 
     /// The messages that it begins with.
     pub(super) fn begin(&self) -> Vec<Value> {
-        let system = self.system.filter(|_| self.protocol == "openai_chat");
+        let in_messages = ["openai_chat", "ollama"].contains(&self.protocol);
+        let system = self.system.filter(|_| in_messages);
         let system = system.map(|text| json!({ "role": "system", "content": text }));
         let user = match self.protocol {
             "gemini" => json!({ "role": "user", "parts": [{ "text": self.prompt }] }),
@@ -87,7 +89,7 @@ impl Agent {
     pub(super) fn request(&self, messages: &[Value]) -> Value {
         let schema = json!({ "type": "object" });
         let tools = self.tools.iter().map(|(name, says)| match self.protocol {
-            "openai_chat" => json!({ "type": "function", "function": { "name": name, "description": says, "parameters": schema } }),
+            "openai_chat" | "ollama" => json!({ "type": "function", "function": { "name": name, "description": says, "parameters": schema } }),
             "openai_responses" => json!({ "type": "function", "name": name, "description": says, "parameters": schema }),
             "anthropic_messages" => json!({ "name": name, "description": says, "input_schema": schema }),
             _ => json!({ "name": name, "description": says, "parameters": schema }),
@@ -96,7 +98,7 @@ impl Agent {
         if let Some(strict) = self.strict {
             for tool in &mut tools {
                 match self.protocol {
-                    "openai_chat" => tool["function"]["strict"] = strict.into(),
+                    "openai_chat" | "ollama" => tool["function"]["strict"] = strict.into(),
                     _ => tool["strict"] = strict.into(),
                 }
             }
@@ -108,6 +110,10 @@ impl Agent {
             }),
             "openai_responses" => {
                 json!({ "input": messages, "temperature": self.temperature, "tools": tools })
+            }
+            "ollama" => {
+                let options = json!({ "temperature": self.temperature });
+                json!({ "messages": messages, "options": options, "tools": tools })
             }
             _ => json!({ "messages": messages, "temperature": self.temperature, "tools": tools }),
         };
@@ -136,6 +142,7 @@ impl Agent {
             let (id, text) = (&call.id, (self.run)(call));
             match self.protocol {
                 "openai_chat" => json!({ "role": "tool", "tool_call_id": id, "content": text }),
+                "ollama" => json!({ "role": "tool", "tool_name": call.name, "content": text }),
                 "openai_responses" => {
                     json!({ "type": "function_call_output", "call_id": id, "output": text })
                 }
@@ -150,6 +157,7 @@ impl Agent {
         let results: Vec<Value> = results.collect();
         let own = match self.protocol {
             "openai_chat" => vec![body["choices"][0]["message"].clone()],
+            "ollama" => vec![body["message"].clone()],
             "openai_responses" => body["output"].as_array().cloned().unwrap_or_default(),
             "anthropic_messages" => {
                 vec![json!({ "role": "assistant", "content": body["content"] })]

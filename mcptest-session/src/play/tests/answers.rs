@@ -11,12 +11,19 @@ use crate::exchange::{Part, Said, Stop};
 use crate::play::{PlayOptions, Recording, RecordingError};
 use crate::record::{Observed, Outcome, RecordedRun, RunOptions};
 
-pub(super) const FORMATS: [&str; 4] = [
+pub(super) const FORMATS: [&str; 5] = [
     "openai_chat",
     "openai_responses",
     "anthropic_messages",
     "gemini",
+    "ollama",
 ];
+
+#[test]
+fn every_format_is_played() {
+    let all = crate::protocol::ALL.iter().map(|protocol| protocol.name());
+    assert!(all.eq(FORMATS));
+}
 
 /// A run as somebody writes it by hand: two calls of one answer, one more, and the closing.
 pub(super) fn by_hand() -> Value {

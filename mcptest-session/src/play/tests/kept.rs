@@ -188,11 +188,14 @@ async fn an_error_of_the_provider_inside_of_a_stream_is_played_as_it_was() {
                 protocol::assembled(format, Some(format.framing(query.as_deref())), &bytes, true);
             let error = streamed.error.unwrap();
             assert_eq!(
-                (status, &error["message"]),
-                (200, &json!("overloaded")),
+                (status, protocol::error_message(&error)),
+                (200, Some("overloaded")),
                 "{protocol}"
             );
-            assert_eq!(error["code"].as_u64(), (!is_older).then_some(529));
+            // The errors of some formats are words alone.
+            if error.is_object() {
+                assert_eq!(error["code"].as_u64(), (!is_older).then_some(529));
+            }
             let body = streamed.body.unwrap();
             assert_eq!(
                 texts(&format.said(&body).unwrap()),

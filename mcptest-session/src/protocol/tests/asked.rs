@@ -41,6 +41,7 @@ fn paths_lead_to_their_formats() {
         ("/v1/responses", "openai_responses", None),
         ("/openai/v1/responses/", "openai_responses", None),
         ("/v1/messages", "anthropic_messages", None),
+        ("/api/chat", "ollama", None),
         (
             "/v1beta/models/gemini-3-pro:generateContent",
             "gemini",

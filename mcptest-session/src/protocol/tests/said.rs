@@ -24,9 +24,11 @@ struct Shape {
     in_order: bool,
     sequence: bool,
     written: bool,
+    /// Answers have identifiers, and their tokens are counted apart.
+    detailed: bool,
 }
 
-const SHAPES: [Shape; 4] = [
+const SHAPES: [Shape; 5] = [
     Shape {
         name: "openai_chat",
         opaque: |text| json!({ "reasoning_content": text }),
@@ -35,6 +37,7 @@ const SHAPES: [Shape; 4] = [
         in_order: true,
         sequence: false,
         written: false,
+        detailed: true,
     },
     Shape {
         name: "openai_responses",
@@ -44,6 +47,7 @@ const SHAPES: [Shape; 4] = [
         in_order: false,
         sequence: false,
         written: false,
+        detailed: true,
     },
     Shape {
         name: "anthropic_messages",
@@ -53,6 +57,7 @@ const SHAPES: [Shape; 4] = [
         in_order: false,
         sequence: true,
         written: true,
+        detailed: true,
     },
     Shape {
         name: "gemini",
@@ -62,8 +67,25 @@ const SHAPES: [Shape; 4] = [
         in_order: false,
         sequence: false,
         written: false,
+        detailed: true,
+    },
+    Shape {
+        name: "ollama",
+        opaque: |text| json!({ "thinking": text }),
+        refuses: false,
+        raw: false,
+        in_order: true,
+        sequence: false,
+        written: false,
+        detailed: false,
     },
 ];
+
+#[test]
+fn every_format_has_a_shape() {
+    let shapes = SHAPES.map(|shape| shape.name);
+    assert!(protocol::ALL.iter().map(|it| it.name()).eq(shapes));
+}
 
 fn words() -> impl Strategy<Value = String> {
     "[a-z äß€🙂\"\\\\\n]{1,60}"
@@ -132,17 +154,17 @@ fn said(shape: Shape) -> impl Strategy<Value = Said> {
             _ => Stop::End,
         };
         Said {
-            id: Some("answer-1".to_owned()),
+            id: shape.detailed.then(|| "answer-1".to_owned()),
             model: Some("model-1".to_owned()),
             parts: made,
             items: Vec::new(),
             stop: told.then_some(stop),
             tokens: tokens.map(|(fresh, cached, written, more, reasoning)| CallTokens {
                 prompt: fresh + cached + if shape.written { written } else { 0 },
-                cached: Some(cached),
+                cached: shape.detailed.then_some(cached),
                 written: shape.written.then_some(written),
                 completion: more + reasoning.unwrap_or_default(),
-                reasoning,
+                reasoning: reasoning.filter(|_| shape.detailed),
             }),
             others: 0,
             error: None,
@@ -154,7 +176,7 @@ fn each() -> impl Strategy<Value = (&'static dyn Protocol, Said)> {
     let of = |shape: Shape| {
         said(shape).prop_map(move |said| (protocol::named(shape.name).unwrap(), said))
     };
-    prop_oneof![of(SHAPES[0]), of(SHAPES[1]), of(SHAPES[2]), of(SHAPES[3])]
+    prop::strategy::Union::new(SHAPES.map(|shape| of(shape).boxed()))
 }
 
 /// The identifiers of items are made where there are none.

@@ -130,11 +130,19 @@ fn an_error_in_the_middle_is_told_and_what_was_said_is_kept() {
             json!({ "error": { "code": 503, "message": "overloaded" } }),
         ],
     );
+    let ollama = stream(
+        "ollama",
+        &[
+            json!({ "message": { "role": "assistant", "content": "Half" }, "done": false }),
+            json!({ "error": "overloaded" }),
+        ],
+    );
     for (name, assembled) in [
         ("openai_chat", chat),
         ("anthropic_messages", anthropic),
         ("openai_responses", responses),
         ("gemini", gemini),
+        ("ollama", ollama),
     ] {
         assert!(!assembled.ended, "{name}");
         let error = assembled.error.clone().unwrap();

@@ -28,7 +28,7 @@ fn text(said: &Said) -> String {
 
 /// For each format, a stream that says two texts and calls a tool with two pieces of arguments. `more` stands beside the
 /// second piece of each.
-fn streams(texts: [&str; 2], args: [&str; 2], more: &str) -> [(&'static str, Vec<String>); 4] {
+fn streams(texts: [&str; 2], args: [&str; 2], more: &str) -> [(&'static str, Vec<String>); 5] {
     let [one, two] = texts;
     let [first, second] = args;
     let chat = |delta: String, more: &str| {
@@ -51,6 +51,8 @@ fn streams(texts: [&str; 2], args: [&str; 2], more: &str) -> [(&'static str, Vec
     let gemini = |part: String, more: &str| {
         format!(r#"{{{more}"candidates":[{{"content":{{"parts":[{part}]}}}}]}}"#)
     };
+    let ollama =
+        |message: &str, more: &str| format!(r#"{{{more}"message":{message},"done":false}}"#);
     let spoken = |piece: &str| format!(r#"{{"text":"{piece}"}}"#);
     let whole_args = format!("{first}{second}").replace(r#"\""#, "\"");
     [
@@ -101,11 +103,20 @@ fn streams(texts: [&str; 2], args: [&str; 2], more: &str) -> [(&'static str, Vec
                 r#"{"candidates":[{"content":{"parts":[]},"finishReason":"STOP"}]}"#.to_owned(),
             ],
         ),
+        (
+            "ollama",
+            vec![
+                ollama(&spoken(one).replace("text", "content"), ""),
+                ollama(&spoken(two).replace("text", "content"), more),
+                ollama(&format!(r#"{{"tool_calls":[{{"function":{{"name":"pay","arguments":{whole_args}}}}}]}}"#), more),
+                r#"{"message":{"content":""},"done":true,"done_reason":"stop"}"#.to_owned(),
+            ],
+        ),
     ]
 }
 
 /// The streams, put together; that of Responses breaks off before its end says all once more.
-fn each(streams: [(&'static str, Vec<String>); 4], mut check: impl FnMut(&str, &Assembled, &Said)) {
+fn each(streams: [(&'static str, Vec<String>); 5], mut check: impl FnMut(&str, &Assembled, &Said)) {
     for (name, events) in streams {
         let events = events.iter().map(|data| format!("data: {data}\n\n"));
         let bytes: String = events.collect();
@@ -162,7 +173,7 @@ fn arguments_that_hold_an_escape_of_half_a_character_are_read_and_told() {
     ];
     let streams = streams(["One ", "two"], args, "");
     each(streams, |name, assembled, said| {
-        if name == "gemini" {
+        if ["gemini", "ollama"].contains(&name) {
             return;
         }
         let call = said.calls().next().unwrap();

@@ -64,6 +64,9 @@ fn wires() -> Vec<(&'static str, bool, String)> {
     let gemini = format!(
         r#"{{"candidates":[{{"content":{{"role":"model","parts":[{{"text":"Wait."}},{{"functionCall":{{"name":"pay","args":{WRITTEN}}},"thoughtSignature":"s"}}]}},"finishReason":"STOP"}}]}}"#
     );
+    let ollama = format!(
+        r#"{{"model":"m","message":{{"role":"assistant","content":"","tool_calls":[{{"function":{{"name":"pay","arguments":{WRITTEN}}}}}]}},"done":true,"done_reason":"stop"}}"#
+    );
     vec![
         ("openai_chat", false, chat),
         ("openai_chat", true, chats),
@@ -72,6 +75,12 @@ fn wires() -> Vec<(&'static str, bool, String)> {
         ("anthropic_messages", true, messages),
         ("gemini", false, gemini.clone()),
         ("gemini", true, format!("data: {gemini}\n\n")),
+        ("ollama", false, ollama.clone()),
+        (
+            "ollama",
+            false,
+            format!("{{\"model\":\"m\",\"message\":{{\"content\":\"Wait.\"}}}}\n{ollama}\n"),
+        ),
         // A stream that is a list.
         ("gemini", false, format!("[{gemini}]")),
     ]

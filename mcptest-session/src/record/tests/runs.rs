@@ -376,7 +376,13 @@ fn every_format_makes_the_same_run() {
     let anthropic = answer("anthropic_messages");
     let of_responses = answer("openai_responses");
     let called = answer("gemini")["candidates"][0]["content"].clone();
+    let by_name = json!({ "role": "tool", "tool_name": "shop__cancel", "content": "done" });
     let runs = [
+        (
+            "/api/chat",
+            json!({ "messages": [user("Cancel 7.")] }),
+            json!({ "messages": [user("Cancel 7."), answer("ollama")["message"], by_name] }),
+        ),
         (
             "/v1/messages",
             json!({ "messages": [user("Cancel 7.")] }),

@@ -6,11 +6,12 @@ use super::{client, recorded};
 use crate::support::process;
 
 /// A program for each format.
-const PROGRAMS: [&str; 4] = [
+const PROGRAMS: [&str; 5] = [
     "openai_chat.py",
     "openai_responses.py",
     "anthropic_messages.py",
     "google_genai.py",
+    "ollama_chat.py",
 ];
 
 /// The suite of a recording whose agents are another client's program. What the tool says that failed is in the words
@@ -72,4 +73,8 @@ pub(crate) fn a_run_of_messages_plays_to_clients_of_other_formats() {
 
 pub(crate) fn a_run_of_gemini_plays_to_clients_of_other_formats() {
     plays_to_the_others("google_genai.py");
+}
+
+pub(crate) fn a_run_of_ollama_plays_to_clients_of_other_formats() {
+    plays_to_the_others("ollama_chat.py");
 }
