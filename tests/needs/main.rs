@@ -103,6 +103,8 @@ const TESTS: &[Test] = tests! {
     sessions::openai_responses_in_python [Pip];
     sessions::anthropic_in_python [Pip];
     sessions::google_genai_in_python [Pip];
+    sessions::gemini_on_vertex_in_python [Pip];
+    sessions::claude_on_vertex_in_python [Pip];
     sessions::ollama_in_python [Pip];
     sessions::openai_agents_in_python [Pip];
     sessions::pydantic_ai_in_python [Pip];
@@ -114,6 +116,8 @@ const TESTS: &[Test] = tests! {
     playing::openai_responses_in_python [Pip];
     playing::anthropic_in_python [Pip];
     playing::google_genai_in_python [Pip];
+    playing::gemini_on_vertex_in_python [Pip];
+    playing::claude_on_vertex_in_python [Pip];
     playing::ollama_in_python [Pip];
     playing::openai_agents_in_python [Pip Long];
     playing::pydantic_ai_in_python [Pip Long];

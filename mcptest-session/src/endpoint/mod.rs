@@ -18,6 +18,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use axum::Router;
 use axum::body::{self, Body, Bytes};
 use axum::extract::{Request, State};
+#[cfg(any(feature = "play", feature = "record"))]
+use axum::http::header::UPGRADE;
 use axum::http::header::{CONTENT_TYPE, HOST};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::Response;
@@ -41,6 +43,10 @@ pub use upstream::{Upstream, UpstreamError};
 
 /// The most bytes that a request may have.
 pub const MAX_BODY: usize = 64 << 20;
+
+/// The status of an upgrade that is refused: the same may be asked by HTTP.
+#[cfg(any(feature = "play", feature = "record"))]
+pub(crate) const UPGRADE_REQUIRED: u16 = 426;
 
 /// The most requests that one session may make.
 pub const MAX_REQUESTS: usize = 20_000;
@@ -86,6 +92,29 @@ impl Incoming {
             body: body.into(),
         }
     }
+}
+
+/// Why a request is not answered, and with which status, where it asks a model in a form that is not read. `path` is
+/// that below its provider.
+#[cfg(any(feature = "play", feature = "record"))]
+pub(crate) fn refusal(incoming: &Incoming, path: &str) -> Option<(u16, String)> {
+    let unread = protocol::unread(path, &incoming.body);
+    let upgrade = incoming
+        .headers
+        .get(UPGRADE)
+        .and_then(|it| it.to_str().ok());
+    if !upgrade.is_some_and(|it| it.eq_ignore_ascii_case("websocket")) {
+        return unread.map(|text| (400, text));
+    }
+    // Clients that can ask in both ways ask by HTTP after this status.
+    let is_format = protocol::at(path).is_some();
+    let what = if is_format {
+        "this format"
+    } else {
+        "this path"
+    };
+    let text = format!("nothing is read over a WebSocket; ask {what} by HTTP");
+    Some(unread.map_or((UPGRADE_REQUIRED, text), |text| (400, text)))
 }
 
 /// An answer that is being made.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::protocol::Provider;
-use crate::protocol::provider::Version;
+use crate::protocol::provider::{Version, in_region};
 
 /// Where a provider is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,7 +118,8 @@ impl Upstream {
             Version::InPath(_) | Version::None => path.to_owned(),
         };
         let query = query.map_or_else(String::new, |query| format!("?{query}"));
-        format!("{}{path}{query}", self.base)
+        let base = in_region(&self.base, &path);
+        format!("{}{path}{query}", base.as_deref().unwrap_or(&self.base))
     }
 }
 
@@ -203,6 +204,37 @@ mod tests {
                 "/openai/deployments/d/chat/completions",
                 "http://a/openai/deployments/d/chat/completions",
             ),
+            (
+                "vertex",
+                "https://aiplatform.googleapis.com",
+                "/v1beta1/projects/p/locations/global/publishers/google/models/g:generateContent",
+                "https://aiplatform.googleapis.com/v1beta1/projects/p/locations/global/publishers/google/models/g:generateContent",
+            ),
+            (
+                "vertex",
+                "https://aiplatform.googleapis.com/",
+                "/v1/projects/p/locations/europe-west4/endpoints/openapi/chat/completions",
+                "https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4/endpoints/openapi/chat/completions",
+            ),
+            (
+                "vertex_anthropic",
+                "https://aiplatform.googleapis.com/v1",
+                "/projects/p/locations/eu/publishers/anthropic/models/c:rawPredict",
+                "https://aiplatform.eu.rep.googleapis.com/v1/projects/p/locations/eu/publishers/anthropic/models/c:rawPredict",
+            ),
+            // No login goes to a host that a path makes up, and an address that is given stays as it is.
+            (
+                "vertex",
+                "https://aiplatform.googleapis.com",
+                "/v1/projects/p/locations/evil.com%2F/x",
+                "https://aiplatform.googleapis.com/v1/projects/p/locations/evil.com%2F/x",
+            ),
+            (
+                "vertex",
+                "http://a",
+                "/v1/projects/p/locations/europe-west4/x",
+                "http://a/v1/projects/p/locations/europe-west4/x",
+            ),
         ] {
             assert_eq!(Upstream::new(name, base).unwrap().url(path, None), url);
         }
@@ -235,7 +267,17 @@ mod tests {
             "http://b/v1/models?a=1"
         );
         let names: Vec<_> = found.iter().map(|it| it.provider().name).collect();
-        assert_eq!(names, ["openai", "anthropic", "gemini", "ollama"]);
+        assert_eq!(
+            names,
+            [
+                "openai",
+                "anthropic",
+                "vertex_anthropic",
+                "gemini",
+                "vertex",
+                "ollama"
+            ]
+        );
         let error = Upstream::from_environment(|_| Some("nowhere".to_owned())).unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -244,7 +286,7 @@ mod tests {
         );
         assert_eq!(
             Upstream::new("opnai", "http://a").unwrap_err().to_string(),
-            "unknown provider `opnai`; known providers: `openai`, `azure`, `anthropic`, `gemini`, `ollama`"
+            "unknown provider `opnai`; known providers: `openai`, `azure`, `anthropic`, `vertex_anthropic`, `gemini`, `vertex`, `ollama`"
         );
     }
 

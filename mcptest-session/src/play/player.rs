@@ -20,7 +20,7 @@ use super::state::{BEYOND, Request, State};
 use super::talk::Reading;
 use super::wire::{cut, failed, response, whole};
 use crate::door::{Door, is_door};
-use crate::endpoint::{Answerer, Answering, Incoming, Provider, error};
+use crate::endpoint::{Answerer, Answering, Incoming, Provider, UPGRADE_REQUIRED, error, refusal};
 use crate::exchange::{Part, Said, Tool};
 use crate::folders::{Folder, forms};
 use crate::lossless::{Parsed, parse};
@@ -90,6 +90,13 @@ impl Player {
             self.other_request(&incoming.path, &text);
             return error(&incoming.path, 404, &text);
         };
+        if let Some((status, text)) = refusal(incoming, path) {
+            // After a refused upgrade a client may ask by HTTP, which is compared.
+            if status != UPGRADE_REQUIRED {
+                self.other_request(&incoming.path, &text);
+            }
+            return error(&incoming.path, status, &text);
+        }
         let known = protocol::at(path).filter(|_| incoming.method == Method::POST);
         match known {
             Some((protocol, route)) => self.model_call(incoming, protocol, &route),

@@ -11,4 +11,5 @@ mod pasts;
 mod requests;
 mod told_results;
 mod turns;
+mod unread;
 mod went_by;

@@ -2,13 +2,14 @@
 
 mod stream;
 
+use mcptest_trace::record::redact::percent_decoded;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::content::text_of;
 use super::numbered::{call_id, pair};
-use super::provider::Version;
+use super::provider::{VERTEX, Version};
 use super::request::{ends_with, parameters};
 use super::sse::Event;
 use super::{Assembled, Framing, Protocol, Provider, Route, arguments};
@@ -22,24 +23,44 @@ pub struct Anthropic;
 /// The name of the format.
 const NAME: &str = "anthropic_messages";
 
-const PROVIDERS: [Provider; 1] = [Provider {
-    name: "anthropic",
-    aliases: &[],
-    suffix: "",
-    variables: &["ANTHROPIC_BASE_URL"],
-    keys: &["ANTHROPIC_API_KEY"],
-    default: Some("https://api.anthropic.com"),
-    port: None,
-    openai_at: None,
-    version: Version::InPath("/v1"),
-}];
+const PROVIDERS: [Provider; 2] = [
+    Provider {
+        name: "anthropic",
+        aliases: &[],
+        suffix: "",
+        variables: &["ANTHROPIC_BASE_URL"],
+        keys: &["ANTHROPIC_API_KEY"],
+        default: Some("https://api.anthropic.com"),
+        port: None,
+        openai_at: None,
+        version: Version::InPath("/v1"),
+    },
+    Provider {
+        name: "vertex_anthropic",
+        aliases: &[],
+        suffix: "",
+        variables: &["ANTHROPIC_VERTEX_BASE_URL"],
+        keys: &[],
+        default: Some(VERTEX),
+        port: None,
+        openai_at: None,
+        version: Version::InPath("/v1"),
+    },
+];
 
 /// Where an answer that is read keeps the text of a call's input, beside the input.
 const INPUT_TEXT: &str = "mcptest_input_text";
 
 /// Fields of a request that are read into fields of their own, or say nothing of the answer.
-const READ: [&str; 7] = [
-    "messages", "model", "stream", "system", "tools", "metadata", "thread",
+const READ: [&str; 8] = [
+    "anthropic_version",
+    "messages",
+    "model",
+    "stream",
+    "system",
+    "tools",
+    "metadata",
+    "thread",
 ];
 
 impl Protocol for Anthropic {
@@ -51,8 +72,35 @@ impl Protocol for Anthropic {
         &PROVIDERS
     }
 
+    fn title(&self) -> &'static str {
+        "Anthropic's Messages (`/messages`, `:rawPredict` of Vertex AI)"
+    }
+
+    fn unread(&self, path: &str, _body: &[u8]) -> Option<&'static str> {
+        if ends_with(path, "v1/complete") {
+            return Some("Anthropic's Text Completions (`/v1/complete`)");
+        }
+        let is_counted = path.ends_with("/count-tokens:rawPredict");
+        let is_raw = path.ends_with(":rawPredict") || path.ends_with(":streamRawPredict");
+        (is_raw && !is_counted).then_some("models of other makers (`:rawPredict`)")
+    }
+
     fn route(&self, path: &str) -> Option<Route> {
-        ends_with(path, "messages").then(Route::default)
+        if ends_with(path, "messages") {
+            return Some(Route::default());
+        }
+        let (before, method) = path.rsplit_once(':')?;
+        let streamed = match method {
+            "rawPredict" => false,
+            "streamRawPredict" => true,
+            _ => return None,
+        };
+        let (_, model) = before.rsplit_once("/publishers/anthropic/models/")?;
+        // Under this name tokens are counted.
+        (model != "count-tokens").then(|| Route {
+            model: Some(percent_decoded(model)),
+            streamed: Some(streamed),
+        })
     }
 
     fn asked(&self, route: &Route, body: &Value) -> Asked {
@@ -71,7 +119,7 @@ impl Protocol for Anthropic {
             tools: list(body, "tools").iter().filter_map(tool).collect(),
             // The provider holds the talk of a thread: a request that goes on with it has the new messages alone.
             previous: given(body, "thread").and_then(|thread| named(thread, "previous_message_id")),
-            streamed: body["stream"] == true,
+            streamed: body["stream"] == true || route.streamed == Some(true),
             parameters: parameters(body, &READ),
         }
     }

@@ -78,6 +78,19 @@ impl Protocol for Chat {
         &PROVIDERS
     }
 
+    fn title(&self) -> &'static str {
+        "OpenAI's Chat Completions (`/chat/completions`)"
+    }
+
+    fn unread(&self, path: &str, _body: &[u8]) -> Option<&'static str> {
+        if ends_with(path, "completions") {
+            return Some("OpenAI's Completions (`/completions`)");
+        }
+        // A session that is made there leads the agent to the provider, past this address.
+        let is_realtime = path.split('/').any(|part| part == "realtime");
+        is_realtime.then_some("talks in real time (`/realtime`)")
+    }
+
     fn route(&self, path: &str) -> Option<Route> {
         ends_with(path, "chat/completions").then(|| Route {
             model: deployment(path),

@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 
 use super::content::text_of;
 use super::numbered::numbered;
-use super::provider::Version;
-use super::request::parameters;
+use super::provider::{VERTEX, Version};
+use super::request::{ends_with, parameters};
 use super::sse::Event;
 use super::{Assembled, Framing, Protocol, Provider, Route, arguments};
 use crate::exchange::{Asked, Call, CallTokens, Item, Opaque, Part, Said, Stop, Tool, ToolResult};
@@ -24,17 +24,30 @@ pub struct Gemini;
 /// The name of the format.
 const NAME: &str = "gemini";
 
-const PROVIDERS: [Provider; 1] = [Provider {
-    name: "gemini",
-    aliases: &["google"],
-    suffix: "",
-    variables: &["GOOGLE_GEMINI_BASE_URL"],
-    keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-    default: Some("https://generativelanguage.googleapis.com"),
-    port: None,
-    openai_at: Some("/openai"),
-    version: Version::InPath("/v1beta"),
-}];
+const PROVIDERS: [Provider; 2] = [
+    Provider {
+        name: "gemini",
+        aliases: &["google"],
+        suffix: "",
+        variables: &["GOOGLE_GEMINI_BASE_URL"],
+        keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        default: Some("https://generativelanguage.googleapis.com"),
+        port: None,
+        openai_at: Some("/openai"),
+        version: Version::InPath("/v1beta"),
+    },
+    Provider {
+        name: "vertex",
+        aliases: &[],
+        suffix: "",
+        variables: &["GOOGLE_VERTEX_BASE_URL"],
+        keys: &[],
+        default: Some(VERTEX),
+        port: None,
+        openai_at: Some("/endpoints/openapi"),
+        version: Version::InPath("/v1beta1"),
+    },
+];
 
 /// Fields of a request that are read into fields of their own.
 const READ: [&str; 5] = [
@@ -55,6 +68,18 @@ impl Protocol for Gemini {
 
     fn providers(&self) -> &'static [Provider] {
         &PROVIDERS
+    }
+
+    fn title(&self) -> &'static str {
+        "Gemini's `generateContent`"
+    }
+
+    fn unread(&self, path: &str, _body: &[u8]) -> Option<&'static str> {
+        if ends_with(path, "interactions") {
+            return Some("Gemini's Interactions (`/interactions`)");
+        }
+        let is_live = path.to_ascii_lowercase().contains("bidigeneratecontent");
+        is_live.then_some("talks in real time (`BidiGenerateContent`)")
     }
 
     fn route(&self, path: &str) -> Option<Route> {

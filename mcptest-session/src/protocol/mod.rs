@@ -72,6 +72,13 @@ pub trait Protocol: Debug + Send + Sync {
     /// another format has the provider.
     fn providers(&self) -> &'static [Provider];
 
+    /// Its name for people, with its path.
+    fn title(&self) -> &'static str;
+
+    /// What its providers call an API that asks a model in a form which is not read, where a request is one of it: an
+    /// agent that asks so would leave an empty run.
+    fn unread(&self, path: &str, body: &[u8]) -> Option<&'static str>;
+
     /// What a path says of a request, where requests for an answer go there. The path is without its query.
     fn route(&self, path: &str) -> Option<Route>;
 
@@ -170,6 +177,28 @@ pub fn at(path: &str) -> Option<(&'static dyn Protocol, Route)> {
     all.find_map(|protocol| Some((*protocol, protocol.route(path)?)))
 }
 
+/// Why a request asks a model in a form that is not read, and what is read; `None` where it is read, or asks no model.
+///
+/// ```
+/// use mcptest_session::protocol;
+///
+/// let why = protocol::unread("/v1/completions", b"{}").unwrap();
+/// assert!(why.starts_with("OpenAI's Completions (`/completions`) are not read; what is read: "), "{why}");
+/// assert_eq!(protocol::unread("/v1/embeddings", b"{}"), None);
+/// ```
+#[must_use]
+pub fn unread(path: &str, body: &[u8]) -> Option<String> {
+    if at(path).is_some() {
+        return None;
+    }
+    let what = ALL.iter().find_map(|it| it.unread(path, body))?;
+    let titles: Vec<&str> = ALL.iter().map(|protocol| protocol.title()).collect();
+    Some(format!(
+        "{what} are not read; what is read: {}",
+        titles.join(", ")
+    ))
+}
+
 /// The format of a name.
 #[must_use]
 pub fn named(name: &str) -> Option<&'static dyn Protocol> {
@@ -220,8 +249,10 @@ pub fn assembled(
         Ok(parsed) => parsed,
         // What broke off is no JSON.
         Err(_) if !whole => return Assembled::default(),
-        Err(_) if bytes.trim_ascii().is_empty() => return unread("the answer is empty".to_owned()),
-        Err(error) => return unread(format!("the answer {}", problem(&error))),
+        Err(_) if bytes.trim_ascii().is_empty() => {
+            return unreadable("the answer is empty".to_owned());
+        }
+        Err(error) => return unreadable(format!("the answer {}", problem(&error))),
     };
     if parsed.value.is_array()
         && let Ok(pieces) = parse_piece(bytes)
@@ -256,7 +287,7 @@ pub fn assembled(
     }
 }
 
-fn unread(why: String) -> Assembled {
+fn unreadable(why: String) -> Assembled {
     Assembled {
         unread: Some(why),
         ..Assembled::default()

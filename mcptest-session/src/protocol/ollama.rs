@@ -14,6 +14,7 @@ use super::sse::Event;
 use super::{Assembled, Framing, Protocol, Provider, Route, arguments, blob, error_message};
 use crate::exchange::{Asked, Call, CallTokens, Item, Opaque, Part, Said, Stop, ToolResult};
 use crate::json::{count, given, list, member, named, role, text, word};
+use crate::lossless::parse;
 
 /// The format.
 #[derive(Debug)]
@@ -53,6 +54,20 @@ impl Protocol for Ollama {
 
     fn providers(&self) -> &'static [Provider] {
         &PROVIDERS
+    }
+
+    fn title(&self) -> &'static str {
+        "Ollama's `/api/chat`"
+    }
+
+    fn unread(&self, path: &str, body: &[u8]) -> Option<&'static str> {
+        // Without a prompt it loads a model.
+        let asks = || {
+            let body = parse(body).map(|it| it.value).unwrap_or_default();
+            word(&body, "prompt").is_some() || given(&body, "images").is_some()
+        };
+        (ends_with(path, "api/generate") && asks())
+            .then_some("Ollama's completions (`/api/generate`)")
     }
 
     fn route(&self, path: &str) -> Option<Route> {

@@ -36,6 +36,24 @@ pub(crate) enum Version {
     None,
 }
 
+/// Where Vertex AI is, whatever the region.
+pub(super) const VERTEX: &str = "https://aiplatform.googleapis.com";
+
+/// Where Vertex AI is for a path that names a region. Nothing else than a region becomes a part of the host.
+pub(crate) fn in_region(base: &str, path: &str) -> Option<String> {
+    let (_, rest) = path.split_once("/locations/").filter(|_| base == VERTEX)?;
+    let region = rest.split('/').next().unwrap_or_default();
+    let is_region = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    match region {
+        "" | "global" => None,
+        "us" | "eu" => Some(format!("https://aiplatform.{region}.rep.googleapis.com")),
+        _ if region.bytes().all(is_region) => {
+            Some(format!("https://{region}-aiplatform.googleapis.com"))
+        }
+        _ => None,
+    }
+}
+
 impl Provider {
     /// All providers that are known.
     pub fn all() -> impl Iterator<Item = &'static Self> {

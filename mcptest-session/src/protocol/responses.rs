@@ -61,6 +61,15 @@ impl Protocol for Responses {
         &[]
     }
 
+    fn title(&self) -> &'static str {
+        "OpenAI's Responses (`/responses`)"
+    }
+
+    fn unread(&self, _path: &str, _body: &[u8]) -> Option<&'static str> {
+        // They are those of Chat Completions.
+        None
+    }
+
     fn route(&self, path: &str) -> Option<Route> {
         ends_with(path, "responses").then(|| Route {
             model: deployment(path),

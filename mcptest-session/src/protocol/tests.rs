@@ -7,4 +7,5 @@ mod ollama;
 mod said;
 mod streams;
 mod unclean;
+mod unread;
 mod written;

@@ -117,6 +117,9 @@ pub(super) fn made(observed: &[Observed], talks: &mut Talks) -> (Calls, Vec<Mode
     }
     for (place, one) in observed.iter().enumerate() {
         let Some(protocol) = one.protocol else {
+            if let Outcome::Unreadable(words) = &one.outcome {
+                calls.unreadable.push(words.clone());
+            }
             continue;
         };
         let Some(own) = &whole[place] else {
@@ -173,7 +176,7 @@ pub(super) fn made(observed: &[Observed], talks: &mut Talks) -> (Calls, Vec<Mode
                 made.push(call);
             }
             Outcome::Unreadable(words) => calls.unreadable.push(words.clone()),
-            Outcome::Other { .. } => {}
+            Outcome::Other { .. } | Outcome::Refused(_) => {}
         }
     }
     (calls, made)

@@ -69,8 +69,10 @@ pub enum Outcome {
     },
     /// The provider could not be reached, or the connection broke before anything was said.
     Lost(String),
-    /// The answer came, but it cannot be read.
+    /// The answer came, but it cannot be read; or a model was asked in a form that is not read.
     Unreadable(String),
+    /// The session did not take it, and the client may ask in another way: it asked for a WebSocket.
+    Refused(String),
     /// No request for an answer of a model: kept as it is.
     Other {
         /// The status.

@@ -19,7 +19,8 @@ use super::observed::{BROKE_OFF, ENDED_EARLY, Observed, Outcome, digest};
 use super::passing::{Ending, MOST, Passing};
 use super::query::without_keys;
 use crate::endpoint::{
-    Answerer, Answering, Incoming, Provider, SHORTEST_LOGIN, Upstream, error, further, logins,
+    Answerer, Answering, Incoming, Provider, SHORTEST_LOGIN, UPGRADE_REQUIRED, Upstream, error,
+    further, logins, refusal,
 };
 use crate::exchange::Said;
 use crate::lossless::{Change, parse};
@@ -143,6 +144,17 @@ impl Relay {
             );
             return error(&incoming.path, 404, &text);
         };
+        if let Some((status, text)) = refusal(&incoming, path) {
+            let place = self.log.begin(self.observed(&incoming, None));
+            let outcome = if status == UPGRADE_REQUIRED {
+                Outcome::Refused(text.clone())
+            } else {
+                Outcome::Unreadable(format!("`{}`: {text}", incoming.path))
+            };
+            self.log
+                .end(place, self.now(), false, (outcome, Vec::new()));
+            return error(&incoming.path, status, &text);
+        }
         let mut upstreams = self.upstreams.iter();
         let Some(upstream) = upstreams.find(|upstream| upstream.provider() == provider) else {
             let variable = provider.variables.first().copied().unwrap_or_default();

@@ -11,7 +11,7 @@ use super::agent_names::AgentNames;
 use super::conversation::{Calls, Changed, Conversation, ModelCall};
 use super::mcp_calls::McpCalls;
 use super::mcp_field;
-use super::observed::Observed;
+use super::observed::{Observed, Outcome};
 use super::options::{Role, RunOptions, most_tokens};
 use super::own_calls::OwnCalls;
 use super::own_field;
@@ -94,7 +94,10 @@ impl RecordedRun {
         }
         let Some(main) = main_of(&calls.conversations, options) else {
             return Err(if calls.failed.is_empty() {
-                let others = observed.iter().map(|one| one.path.clone());
+                let others = observed.iter().map(|one| match &one.outcome {
+                    Outcome::Refused(why) => format!("{}: {why}", one.path),
+                    _ => one.path.clone(),
+                });
                 RunError::NothingAsked(others.collect())
             } else {
                 RunError::NothingSaid(calls.failed)

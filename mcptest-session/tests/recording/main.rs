@@ -15,6 +15,7 @@ mod passing;
 mod runs;
 mod secrets;
 mod unclean;
+mod unread;
 
 use mcptest_session::endpoint::Upstream;
 use mcptest_session::session::{Session, SessionOptions};
@@ -43,7 +44,7 @@ fn provider(script: &Value) -> Provider {
 
 /// What a session is told, with all providers at one address.
 fn options(provider: &Provider) -> SessionOptions {
-    let names = ["openai", "anthropic", "gemini"];
+    let names = ["openai", "anthropic", "gemini", "ollama"];
     let upstreams = names.map(|name| Upstream::new(name, &provider.url()).unwrap());
     let mut options = SessionOptions::new("Order desk", PROMPT);
     options.upstreams = upstreams.to_vec();

@@ -27,7 +27,7 @@ pub(super) enum Language {
 }
 
 /// The clients whose agents are recorded.
-pub(super) const ALL: [Client; 11] = [
+pub(super) const ALL: [Client; 13] = [
     Client {
         language: Language::Python,
         library: "openai",
@@ -60,6 +60,23 @@ pub(super) const ALL: [Client; 11] = [
         format: "gemini",
         failure: "Failed to invoke function get_order with converted arguments {'order': 8} from model returned function \
             call argument {'order': 8} because of error there is no order 8",
+    },
+    Client {
+        language: Language::Python,
+        library: "google-genai",
+        program: "vertex_gemini.py",
+        model: "gemini-2.5-pro",
+        format: "gemini",
+        failure: "Failed to invoke function get_order with converted arguments {'order': 8} from model returned function \
+            call argument {'order': 8} because of error there is no order 8",
+    },
+    Client {
+        language: Language::Python,
+        library: "anthropic",
+        program: "vertex_claude.py",
+        model: "claude-sonnet-4-5",
+        format: "anthropic_messages",
+        failure: "there is no order 8",
     },
     Client {
         language: Language::Python,
@@ -121,7 +138,7 @@ pub(super) const ALL: [Client; 11] = [
 ];
 
 /// The programs and what they share.
-const FILES: [(&str, &str); 13] = [
+const FILES: [(&str, &str); 15] = [
     ("orders.py", include_str!("../agents/orders.py")),
     ("openai_chat.py", include_str!("../agents/openai_chat.py")),
     (
@@ -133,6 +150,14 @@ const FILES: [(&str, &str); 13] = [
         include_str!("../agents/anthropic_messages.py"),
     ),
     ("google_genai.py", include_str!("../agents/google_genai.py")),
+    (
+        "vertex_gemini.py",
+        include_str!("../agents/vertex_gemini.py"),
+    ),
+    (
+        "vertex_claude.py",
+        include_str!("../agents/vertex_claude.py"),
+    ),
     ("ollama_chat.py", include_str!("../agents/ollama_chat.py")),
     (
         "openai_agents.py",

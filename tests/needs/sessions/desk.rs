@@ -155,6 +155,9 @@ pub(super) fn leads_to(command: &mut Command, provider: &Provider) {
         .env("ANTHROPIC_API_KEY", KEY)
         .env("GOOGLE_GEMINI_BASE_URL", &url)
         .env("GEMINI_API_KEY", KEY)
+        .env("GOOGLE_VERTEX_BASE_URL", &url)
+        .env("ANTHROPIC_VERTEX_BASE_URL", format!("{url}/v1"))
+        .env("DESK_TOKEN", KEY)
         .env("OLLAMA_HOST", url.trim_start_matches("http://"));
 }
 

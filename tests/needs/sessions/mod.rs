@@ -101,6 +101,14 @@ pub(super) fn google_genai_in_python() {
     is_recorded_and_judged("google_genai.py");
 }
 
+pub(super) fn gemini_on_vertex_in_python() {
+    is_recorded_and_judged("vertex_gemini.py");
+}
+
+pub(super) fn claude_on_vertex_in_python() {
+    is_recorded_and_judged("vertex_claude.py");
+}
+
 pub(super) fn ollama_in_python() {
     is_recorded_and_judged("ollama_chat.py");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::gemini;
+use crate::{gemini, vertex};
 
 /// The shape a request is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,7 @@ impl Api {
             "/v1/chat/completions" | "/chat/completions" => Some(Self::OpenAi),
             "/v1/responses" | "/responses" => Some(Self::Responses),
             "/api/chat" => Some(Self::Ollama),
+            _ if vertex::claude(path).is_some() => Some(Self::Anthropic),
             _ => gemini::model_of(path).map(|_| Self::Gemini),
         }
     }

@@ -6,12 +6,14 @@ use crate::{
     api::ApiError,
     exchange::{Answer, Arguments, Exchange, PastCall, Turn},
     script::Stop,
+    vertex,
 };
 
 /// The model that a path asks, and whether it asks for a stream.
 pub(crate) fn model_of(path: &str) -> Option<(&str, bool)> {
-    let versions = ["/v1beta", "/v1", "/v1alpha"];
+    let versions = ["/v1beta1", "/v1beta", "/v1alpha", "/v1"];
     let path = versions.iter().find_map(|it| path.strip_prefix(it))?;
+    let path = vertex::publisher(path, "google").unwrap_or(path);
     let (model, method) = path.strip_prefix("/models/")?.split_once(':')?;
     match method {
         "generateContent" => Some((model, false)),

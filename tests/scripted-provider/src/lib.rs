@@ -4,7 +4,8 @@
 //! `POST /v1/chat/completions` and `POST /v1/responses`, also without `/v1`, in
 //! the shapes of `OpenAI`, and `POST /v1beta/models/<model>:generateContent` and
 //! `:streamGenerateContent` in that of Gemini, and `POST /api/chat` in that of
-//! Ollama, each whole or as a stream, and `GET /v1/models`. Requests are checked as the real services check them, and
+//! Ollama, each whole or as a stream, and `GET /v1/models`. The paths of Gemini and
+//! Claude on Vertex AI, which take a bearer token, are there too. Requests are checked as the real services check them, and
 //! the answers come from a [`Script`]:
 //!
 //! ```json
@@ -53,6 +54,7 @@ mod script;
 mod server;
 mod streaming;
 mod template;
+mod vertex;
 
 pub use provider::{Options, Provider, SeenRequest};
 pub use script::{Script, ScriptError};

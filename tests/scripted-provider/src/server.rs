@@ -28,7 +28,7 @@ use crate::{
     provider::SeenRequest,
     responses,
     script::Failure,
-    streaming,
+    streaming, vertex,
 };
 
 /// A whole body, or one that comes in pieces.
@@ -152,6 +152,7 @@ impl House {
         let mut body = parse(api, seen, body)?;
         let exchange = match api {
             Api::Anthropic => {
+                vertex::messages(&seen.path, &mut body)?;
                 let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
                 body = threads.whole(&body)?;
                 anthropic::read(&body)?
@@ -248,7 +249,7 @@ fn check_key(api: Api, seen: &SeenRequest, key: Option<&str>) -> Result<(), ApiE
     let given = match api {
         // The clients of 2026 send a bearer token.
         Api::Anthropic => seen.header("x-api-key").or(bearer),
-        Api::Gemini => seen.header("x-goog-api-key"),
+        Api::Gemini => seen.header("x-goog-api-key").or(bearer),
         Api::OpenAi | Api::Responses | Api::Ollama => bearer,
     };
     let given = given.map(str::trim).filter(|given| !given.is_empty());
@@ -273,7 +274,7 @@ fn check_key(api: Api, seen: &SeenRequest, key: Option<&str>) -> Result<(), ApiE
 }
 
 fn parse(api: Api, seen: &SeenRequest, body: &[u8]) -> Result<Value, ApiError> {
-    if api == Api::Anthropic && seen.header("anthropic-version").is_none_or(str::is_empty) {
+    if seen.path == "/v1/messages" && seen.header("anthropic-version").is_none_or(str::is_empty) {
         return Err(ApiError::invalid("anthropic-version: header is required"));
     }
     let kind = seen.header("content-type").unwrap_or_default();

@@ -43,6 +43,26 @@ fn paths_lead_to_their_formats() {
         ("/v1/messages", "anthropic_messages", None),
         ("/api/chat", "ollama", None),
         (
+            "/v1/projects/p/locations/l/publishers/anthropic/models/claude%40x:streamRawPredict",
+            "anthropic_messages",
+            Some("claude@x"),
+        ),
+        (
+            "/projects/p/locations/l/publishers/anthropic/models/c:rawPredict",
+            "anthropic_messages",
+            Some("c"),
+        ),
+        (
+            "/v1/projects/p/locations/l/endpoints/openapi/chat/completions",
+            "openai_chat",
+            None,
+        ),
+        (
+            "/v1beta1/publishers/google/models/g:generateContent",
+            "gemini",
+            Some("g"),
+        ),
+        (
             "/v1beta/models/gemini-3-pro:generateContent",
             "gemini",
             Some("gemini-3-pro"),
@@ -59,6 +79,8 @@ fn paths_lead_to_their_formats() {
     for path in [
         "/v1/models",
         "/v1/messages/count_tokens",
+        "/v1/projects/p/locations/l/publishers/anthropic/models/count-tokens:rawPredict",
+        "/v1/projects/p/locations/l/publishers/mistralai/models/m:rawPredict",
         "/v1/messages/batches",
         "/v1/responses/resp_1",
         "/v1/embeddings",
@@ -158,6 +180,32 @@ fn responses_are_read() {
     );
     let names: Vec<&str> = asked.tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["cancel", "web_search"]);
+}
+
+/// On Vertex AI the model stands in the path, and the version in the body, which Anthropic takes in a header.
+#[test]
+fn a_request_for_claude_on_vertex_is_one_for_claude() {
+    let body = |more: Value| {
+        let mut body =
+            json!({ "max_tokens": 9, "messages": [{ "role": "user", "content": "Hi" }] });
+        for (key, value) in more.as_object().unwrap() {
+            body[key] = value.clone();
+        }
+        body
+    };
+    let at = "/projects/p/locations/l/publishers/anthropic/models/c";
+    let own = json!({ "anthropic_version": "vertex-2023-10-16" });
+    let streamed = json!({ "anthropic_version": "vertex-2023-10-16", "stream": true });
+    let plain = asked("/v1/messages", &body(json!({ "model": "c" })));
+    assert_eq!(asked(&format!("{at}:rawPredict"), &body(own)), plain);
+    let there = asked(&format!("{at}:streamRawPredict"), &body(streamed));
+    assert_eq!(
+        there,
+        Asked {
+            streamed: true,
+            ..plain
+        }
+    );
 }
 
 #[test]

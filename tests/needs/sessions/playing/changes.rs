@@ -12,11 +12,13 @@ const GREEN: &str = "another order of keys, a log line, calls in another order";
 
 /// These programs hold the talk themselves, or a chat does that takes another turn: they ask once more at the end. The
 /// others leave the loop to their library, and run the agent twice.
-const ASK_AT_THE_END: [&str; 5] = [
+const ASK_AT_THE_END: [&str; 7] = [
     "openai_chat.py",
     "openai_responses.py",
     "anthropic_messages.py",
     "google_genai.py",
+    "vertex_gemini.py",
+    "vertex_claude.py",
     "ollama_chat.py",
 ];
 
@@ -96,6 +98,8 @@ clients! {
     openai_responses_in_python: "openai_responses.py";
     anthropic_in_python: "anthropic_messages.py";
     google_genai_in_python: "google_genai.py";
+    gemini_on_vertex_in_python: "vertex_gemini.py";
+    claude_on_vertex_in_python: "vertex_claude.py";
     ollama_in_python: "ollama_chat.py";
     openai_agents_in_python: "openai_agents.py";
     pydantic_ai_in_python: "pydantic_ai_desk.py";

@@ -1,0 +1,56 @@
+//! APIs that ask a model in a form that is not read are told apart from what asks none.
+
+use crate::protocol::{self, unread};
+
+#[test]
+fn what_asks_a_model_in_another_form_says_what_is_read() {
+    for (path, begin) in [
+        ("/v1/completions", "OpenAI's Completions"),
+        ("/openai/deployments/d/completions", "OpenAI's Completions"),
+        ("/v1/realtime", "talks in real time"),
+        ("/v1/realtime/client_secrets", "talks in real time"),
+        ("/v1/complete", "Anthropic's Text Completions"),
+        ("/v1beta/interactions", "Gemini's Interactions"),
+        (
+            "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent",
+            "talks in real time",
+        ),
+        (
+            "/v1/projects/p/locations/l/publishers/mistralai/models/m:streamRawPredict",
+            "models of other makers",
+        ),
+        ("/api/generate", "Ollama's completions"),
+    ] {
+        let why = unread(path, b"{\"model\":\"m\",\"prompt\":\"Hi\"}").unwrap();
+        assert!(why.starts_with(begin), "{path}: {why}");
+        for protocol in protocol::ALL {
+            assert!(why.contains(protocol.title()), "{path}: {why}");
+        }
+    }
+}
+
+#[test]
+fn what_asks_no_model_or_is_read_is_left_alone() {
+    for path in [
+        "/v1/chat/completions",
+        "/v1/responses",
+        "/v1/responses/input_tokens",
+        "/v1/models",
+        "/v1/embeddings",
+        "/v1/moderations",
+        "/v1/audio/transcriptions",
+        "/v1/messages/count_tokens",
+        "/v1beta/models/m:embedContent",
+        "/v1beta/models/m:countTokens",
+        "/v1/projects/p/locations/l/publishers/google/models/e:predict",
+        "/v1/projects/p/locations/l/publishers/anthropic/models/count-tokens:rawPredict",
+        "/api/tags",
+        "/api/show",
+        "/api/version",
+        "/api/embed",
+        // Without a prompt it loads the model.
+        "/api/generate",
+    ] {
+        assert_eq!(unread(path, b"{\"model\":\"m\"}"), None, "{path}");
+    }
+}
