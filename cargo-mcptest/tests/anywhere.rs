@@ -2,12 +2,15 @@
 //! is this executable, started as a program once more.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+mod support;
+
 use std::process::Command;
 
 use e2e_support::folder::Folder;
 use e2e_support::process::{Finished, command, run};
 use scripted_provider::{Provider, Script};
 use serde_json::{Value, json};
+use support::agent;
 
 /// What authorises with the scripted provider.
 const KEY: &str = "sk-test-anywhere-51c07";
@@ -16,16 +19,15 @@ const KEY: &str = "sk-test-anywhere-51c07";
 #[test]
 #[ignore = "the agent of the other tests, which they start"]
 fn agent() {
-    let Ok(base) = std::env::var("OPENAI_BASE_URL") else {
+    if std::env::var_os("OPENAI_BASE_URL").is_none() {
         return;
-    };
+    }
     let prompt = std::env::var("MCPTEST_PROMPT").unwrap();
     let system = std::env::var("AGENT_SYSTEM").unwrap_or("You are a refund clerk.".to_owned());
     let mut messages = vec![
         json!({ "role": "system", "content": system }),
         json!({ "role": "user", "content": prompt }),
     ];
-    let key = std::env::var("OPENAI_API_KEY").unwrap_or_default();
     loop {
         let body = json!({
             "model": "gpt-5", "messages": messages,
@@ -34,14 +36,7 @@ fn agent() {
                 "parameters": { "type": "object", "properties": { "order": { "type": "integer" } } },
             } }],
         });
-        let mut answer = ureq::post(format!("{base}/chat/completions"))
-            .header("content-type", "application/json")
-            .header("authorization", format!("Bearer {key}"))
-            .send(body.to_string())
-            .unwrap();
-        let answer = answer.body_mut().read_to_string().unwrap();
-        let answer: Value = serde_json::from_str(&answer).unwrap();
-        let message = answer["choices"][0]["message"].clone();
+        let message = agent::ask(&body);
         messages.push(message.clone());
         let calls = message["tool_calls"]
             .as_array()
@@ -59,34 +54,16 @@ fn agent() {
     }
 }
 
-/// The same, which fails after its first answer.
+/// An agent that fails after its first request.
 #[test]
 #[ignore = "an agent of the other tests, which they start"]
 fn crashing_agent() {
-    let Ok(base) = std::env::var("OPENAI_BASE_URL") else {
+    if std::env::var_os("OPENAI_BASE_URL").is_none() {
         return;
-    };
-    let key = std::env::var("OPENAI_API_KEY").unwrap_or_default();
+    }
     let prompt = std::env::var("MCPTEST_PROMPT").unwrap();
     let body = json!({ "model": "gpt-5", "messages": [{ "role": "user", "content": prompt }] });
-    let asked = ureq::post(format!("{base}/chat/completions"))
-        .header("content-type", "application/json")
-        .header("authorization", format!("Bearer {key}"))
-        .send(body.to_string());
-    assert!(asked.is_err(), "the agent gave up");
-}
-
-/// The agent as words of YAML.
-fn program() -> Vec<String> {
-    let agent = std::env::current_exe().unwrap();
-    let words = [
-        &agent.display().to_string(),
-        "--exact",
-        "agent",
-        "--ignored",
-        "--nocapture",
-    ];
-    words.map(str::to_owned).to_vec()
+    assert!(agent::request(&body).is_err(), "the agent gave up");
 }
 
 fn suite(rest: &str) -> String {
@@ -98,7 +75,7 @@ fn suite(rest: &str) -> String {
 }
 
 fn with_command() -> String {
-    suite(&format!("  command: {}\n", json!(program())))
+    suite(&format!("  command: {}\n", json!(agent::program("agent"))))
 }
 
 fn provider() -> Provider {
@@ -176,7 +153,7 @@ fn an_agent_is_recorded_and_judged_in_a_folder_without_a_crate() {
 #[test]
 fn the_program_may_stand_in_the_command_and_the_suites_in_another_folder() {
     let folder = Folder::new().with("checks/refunds.yml", suite(""));
-    let program = program();
+    let program = agent::program("agent");
     let program: Vec<&str> = program.iter().map(String::as_str).collect();
     let arguments = [&["record", "--suites", "checks", "--"], program.as_slice()].concat();
     let model = provider();
@@ -193,7 +170,7 @@ fn the_program_may_stand_in_the_command_and_the_suites_in_another_folder() {
 #[test]
 fn recordings_are_played_to_a_program_that_no_suite_names() {
     let folder = Folder::new().with("suites/refunds.yml", suite(""));
-    let words = program();
+    let words = agent::program("agent");
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let with_program = |arguments: &[&'static str]| [arguments, &["--"], words.as_slice()].concat();
     mcptest(&folder, Some(&provider()), &with_program(&["record"])).exits(0);
@@ -399,7 +376,7 @@ fn an_error_of_the_provider_is_named() {
 fn what_sets_back_must_end_well_before_a_run() {
     let failing = suite(&format!(
         "  command: {}\n  before: [cargo, no-such-command]\n",
-        json!(program())
+        json!(agent::program("agent"))
     ));
     let folder = Folder::new().with("suites/refunds.yml", failing);
     let said = mcptest(&folder, Some(&provider()), &["record"]).exits(1);

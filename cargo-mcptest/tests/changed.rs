@@ -15,6 +15,7 @@ use e2e_support::folder::{Folder, collect};
 use e2e_support::process::{Finished, command, run};
 use scripted_provider::{Provider, Script};
 use serde_json::{Value, json};
+use support::agent;
 
 /// What authorises with the scripted provider.
 const KEY: &str = "sk-test-changed-41c9a";
@@ -26,9 +27,9 @@ const AGENTS: [&str; 4] = ["Ann", "Bob", "Cid", "Dan"];
 #[test]
 #[ignore = "the agent of the other tests, which they start"]
 fn agent() {
-    let Ok(base) = std::env::var("OPENAI_BASE_URL") else {
+    if std::env::var_os("OPENAI_BASE_URL").is_none() {
         return;
-    };
+    }
     let change = std::env::var("AGENT_CHANGE").unwrap_or_default();
     let change = |name: &str| change.split(", ").any(|one| one == name);
     if change("dies at once") {
@@ -56,7 +57,6 @@ fn agent() {
         let file = options.create(true).append(true).open(played);
         file.unwrap().write_all(b"played\n").unwrap();
     }
-    let key = std::env::var("OPENAI_API_KEY").unwrap_or_default();
     let text = match () {
         () if change("a tool's text") => "Pays an order back at once.",
         () if change("another text") => "Pays.",
@@ -71,14 +71,7 @@ fn agent() {
         vec![json!({ "role": "user", "content": std::env::var("MCPTEST_PROMPT").unwrap() })];
     loop {
         let body = json!({ "model": "gpt-5", "messages": messages, "tools": tools });
-        let mut answer = ureq::post(format!("{base}/chat/completions"))
-            .header("content-type", "application/json")
-            .header("authorization", format!("Bearer {key}"))
-            .send(body.to_string())
-            .unwrap();
-        let answer: Value =
-            serde_json::from_str(&answer.body_mut().read_to_string().unwrap()).unwrap();
-        let message = answer["choices"][0]["message"].clone();
+        let message = agent::ask(&body);
         messages.push(message.clone());
         let calls = message["tool_calls"]
             .as_array()
@@ -99,14 +92,7 @@ fn agent() {
 }
 
 fn suite(head: &str) -> String {
-    let agent = std::env::current_exe().unwrap();
-    let program = json!([
-        agent.display().to_string(),
-        "--exact",
-        "agent",
-        "--ignored",
-        "--nocapture"
-    ]);
+    let program = json!(agent::program("agent"));
     let agents = AGENTS.map(|name| {
         format!(
             "- {{ name: {name}, model: gpt-5, prompt: I am {name}., runs: 3, command: {program}, playback: {{}}, \

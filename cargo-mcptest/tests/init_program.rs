@@ -2,12 +2,15 @@
 //! executable, started as a program once more.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+mod support;
+
 use std::fs;
 
 use e2e_support::folder::{Folder, collect};
 use e2e_support::process::{Finished, command, run};
 use scripted_provider::{Provider, Script};
 use serde_json::{Value, json};
+use support::agent;
 
 const KEY: &str = "sk-test-init-program-7d3e9";
 const PROMPT: &str = "Hello! What can you do for me?";
@@ -16,28 +19,15 @@ const PROMPT: &str = "Hello! What can you do for me?";
 #[test]
 #[ignore = "the agent of the other tests, which they start"]
 fn agent() {
-    let Ok(base) = std::env::var("OPENAI_BASE_URL") else {
+    if std::env::var_os("OPENAI_BASE_URL").is_none() {
         return;
-    };
-    let key = std::env::var("OPENAI_API_KEY").unwrap();
+    }
+    assert!(std::env::var_os("OPENAI_API_KEY").is_some());
     let body = json!({ "model": "gpt-5", "messages": [
         { "role": "system", "content": "You are a refund clerk." },
         { "role": "user", "content": std::env::var("MCPTEST_PROMPT").unwrap() },
     ] });
-    let mut answer = ureq::post(format!("{base}/chat/completions"))
-        .header("content-type", "application/json")
-        .header("authorization", format!("Bearer {key}"))
-        .send(body.to_string())
-        .unwrap();
-    let answer: Value = serde_json::from_str(&answer.body_mut().read_to_string().unwrap()).unwrap();
-    assert!(answer["choices"][0]["message"]["content"].is_string());
-}
-
-/// The agent as a command.
-fn program() -> Vec<String> {
-    let agent = std::env::current_exe().unwrap().display().to_string();
-    let words = [agent.as_str(), "--exact", "agent", "--ignored"];
-    words.map(str::to_owned).to_vec()
+    assert!(agent::ask(&body)["content"].is_string());
 }
 
 fn provider() -> Provider {
@@ -61,7 +51,7 @@ fn mcptest(folder: &Folder, provider: Option<&Provider>, arguments: &[&str]) -> 
 
 /// `init` of the agent, with more before its program.
 fn init(folder: &Folder, more: &[&str]) -> Finished {
-    let words = program();
+    let words = agent::program("agent");
     let words = words.iter().map(String::as_str);
     let arguments: Vec<&str> = ["init"]
         .into_iter()
@@ -82,7 +72,7 @@ fn the_next_command_has_the_name_by_which_this_one_was_called() {
     let named = tools.at(&format!("mcptest-harness{}", std::env::consts::EXE_SUFFIX));
     fs::copy(env!("CARGO_BIN_EXE_cargo-mcptest"), &named).unwrap();
     let mut command = command(&named, folder.path());
-    let said = run(command.args(["init", "--"]).args(program())).exits(0);
+    let said = run(command.args(["init", "--"]).args(agent::program("agent"))).exits(0);
     assert!(
         said.stdout.ends_with("next: mcptest-harness record\n"),
         "{said}"
@@ -254,7 +244,7 @@ fn gitignore_gets_the_line_that_it_lacks() {
         .with("below/.keep", "");
     git(&folder, &["init", "--quiet"]);
     let below = folder.at("below");
-    let words = program();
+    let words = agent::program("agent");
     let mut line = command(env!("CARGO_BIN_EXE_cargo-mcptest"), &below);
     run(line.args(["init", "--name", "Clerk", "--"]).args(words)).exits(0);
     assert!(!below.join(".gitignore").exists());
@@ -284,7 +274,7 @@ fn a_program_of_a_crate_starts_in_the_folder_of_the_package() {
             "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n",
         )
         .with("src/lib.rs", "");
-    let words = program();
+    let words = agent::program("agent");
     let mut below = command(env!("CARGO_BIN_EXE_cargo-mcptest"), &folder.at("src"));
     let refused = run(below.args(["init", "--"]).args(words)).exits(2);
     assert!(

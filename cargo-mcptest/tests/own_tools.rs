@@ -3,6 +3,8 @@
 //! The agent is this executable, started as a program once more; `AGENT_CHANGE` says how its code was changed.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
+mod support;
+
 use std::fs::OpenOptions;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -12,6 +14,7 @@ use e2e_support::folder::Folder;
 use e2e_support::process::{Finished, command, run};
 use scripted_provider::{Provider, Script};
 use serde_json::{Value, json};
+use support::agent;
 
 const KEY: &str = "sk-test-own-tools-83a1c";
 
@@ -71,25 +74,17 @@ fn refund(order: u64, id: &str) -> Result<Value, String> {
 #[test]
 #[ignore = "the agent of the other tests, which they start"]
 fn agent() {
-    let Ok(base) = std::env::var("OPENAI_BASE_URL") else {
+    if std::env::var_os("OPENAI_BASE_URL").is_none() {
         return;
-    };
+    }
     let change = std::env::var("AGENT_CHANGE").unwrap_or_default();
-    let key = std::env::var("OPENAI_API_KEY").unwrap_or_default();
     let schema = json!({ "type": "object", "properties": { "order": { "type": "integer" } } });
     let tools =
         json!([{ "type": "function", "function": { "name": "refund", "parameters": schema } }]);
     let mut messages = vec![json!({ "role": "user", "content": "Refund 7 and 8." })];
     loop {
         let body = json!({ "model": "gpt-5", "messages": messages, "tools": tools });
-        let mut answer = ureq::post(format!("{base}/chat/completions"))
-            .header("content-type", "application/json")
-            .header("authorization", format!("Bearer {key}"))
-            .send(body.to_string())
-            .unwrap();
-        let answer = answer.body_mut().read_to_string().unwrap();
-        let answer: Value = serde_json::from_str(&answer).unwrap();
-        let message = answer["choices"][0]["message"].clone();
+        let message = agent::ask(&body);
         messages.push(message.clone());
         let Some(calls) = message["tool_calls"].as_array() else {
             println!("{}", message["content"].as_str().unwrap());
@@ -124,14 +119,7 @@ fn suite() -> String {
 
 /// The suite with more above its agent, and below.
 fn suite_with(above: &str, below: &str) -> String {
-    let agent = std::env::current_exe().unwrap();
-    let program = json!([
-        agent.display().to_string(),
-        "--exact",
-        "agent",
-        "--ignored",
-        "--nocapture"
-    ]);
+    let program = json!(agent::program("agent"));
     format!(
         "{above}agents:\n- name: Refund agent\n  model: gpt-5\n  prompt: Refund 7 and 8.\n  runs: 2\n  command: {program}\n  \
          trajectory: {{ mode: superset, calls: [{{ name: refund }}, {{ name: refund }}] }}\n{below}"

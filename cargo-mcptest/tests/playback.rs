@@ -11,6 +11,7 @@ use e2e_support::folder::Folder;
 use e2e_support::process::{Finished, command, run};
 use scripted_provider::{Provider, Script};
 use serde_json::{Value, json};
+use support::agent;
 use support::page::piece;
 
 /// What authorises with the scripted provider.
@@ -24,9 +25,9 @@ const KEY: &str = "sk-test-playback-7d20f";
     reason = "the agent and its changes in one place"
 )]
 fn agent() {
-    let Ok(base) = std::env::var("OPENAI_BASE_URL") else {
+    if std::env::var_os("OPENAI_BASE_URL").is_none() {
         return;
-    };
+    }
     if let Ok(effects) = std::env::var("AGENT_EFFECTS") {
         let effects = std::fs::OpenOptions::new()
             .create(true)
@@ -75,14 +76,7 @@ fn agent() {
     }
     let ask = |messages: &[Value]| {
         let body = json!({ "model": "gpt-5", "messages": messages, "tools": tools });
-        let mut answer = ureq::post(format!("{base}/chat/completions"))
-            .header("content-type", "application/json")
-            .header("authorization", format!("Bearer {key}"))
-            .send(body.to_string())
-            .unwrap();
-        let answer: Value =
-            serde_json::from_str(&answer.body_mut().read_to_string().unwrap()).unwrap();
-        answer["choices"][0]["message"].clone()
+        agent::ask(&body)
     };
     let run = |call: &Value| {
         let mut args: Value =
@@ -147,14 +141,7 @@ fn agent() {
 
 /// The agent as words of YAML.
 fn program() -> Value {
-    let agent = std::env::current_exe().unwrap();
-    json!([
-        agent.display().to_string(),
-        "--exact",
-        "agent",
-        "--ignored",
-        "--nocapture"
-    ])
+    json!(agent::program("agent"))
 }
 
 fn suite(playback: &str) -> String {

@@ -5,6 +5,7 @@
     reason = "helpers of tests, each of which uses some"
 )]
 
+pub(crate) mod agent;
 pub(crate) mod desk;
 pub(crate) mod four_agents;
 pub(crate) mod log;

@@ -315,7 +315,7 @@ impl Input {
 
 impl RecordPlace {
     #[cfg(test)]
-    pub fn of(number: u32, length: u32) -> Self {
+    pub(crate) fn of(number: u32, length: u32) -> Self {
         Self {
             input: 0,
             number,
