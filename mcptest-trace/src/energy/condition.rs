@@ -43,13 +43,6 @@ impl Condition {
         char::from(b'A' + self as u8)
     }
 
-    /// Whether the agent is to compress its history with a [`Decimator`](super::Decimator). A
-    /// recorded run cannot show the effect: its tokens are what they are.
-    #[must_use]
-    pub fn compresses(self) -> bool {
-        matches!(self, Self::GrowthAndCompression | Self::FullStack)
-    }
-
     /// The monitor of this condition. D uses the options' drift threshold, or
     /// [`DRIFT_THRESHOLD`] when they have none; E their token budget; B and C no drift.
     ///

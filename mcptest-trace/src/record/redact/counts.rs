@@ -12,13 +12,6 @@ impl RedactionCounts {
         *self.0.entry(name.to_owned()).or_default() += count;
     }
 
-    /// Adds what was taken out elsewhere.
-    pub fn add_all(&mut self, other: &Self) {
-        for (name, count) in other.iter() {
-            self.add(name, count);
-        }
-    }
-
     /// Whether nothing was taken out.
     #[must_use]
     pub fn is_empty(&self) -> bool {
