@@ -431,6 +431,9 @@ impl Session {
         if let Some(folders) = folders::written(&all.collect::<Vec<_>>(), &cassette) {
             cassette["session"]["folders"] = folders;
         }
+        if let Some(region) = self.relay.region() {
+            cassette["session"]["region"] = region.into();
+        }
         Ok(FinishedRun {
             cassette,
             redacted,

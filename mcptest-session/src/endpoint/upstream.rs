@@ -4,7 +4,12 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::protocol::Provider;
+#[cfg(feature = "record")]
+use crate::protocol::provider::REGION;
 use crate::protocol::provider::{Version, in_region};
+
+/// The variable that says where all services of AWS are.
+const ALL_OF_AWS: &str = "AWS_ENDPOINT_URL";
 
 /// Where a provider is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +71,8 @@ impl Upstream {
     ) -> Result<Vec<Self>, UpstreamError> {
         let mut upstreams = Vec::new();
         for provider in Provider::all() {
-            let set = provider.variables.iter().find_map(|name| {
+            let of_all = provider.is_of_aws().then_some(&ALL_OF_AWS);
+            let set = provider.variables.iter().chain(of_all).find_map(|name| {
                 let value = variable(name).filter(|value| !value.trim().is_empty())?;
                 Some((*name, value))
             });
@@ -88,6 +94,21 @@ impl Upstream {
     #[must_use]
     pub fn provider(&self) -> &'static Provider {
         self.provider
+    }
+
+    /// Whether the region stands in its address, and is not known yet.
+    #[cfg(feature = "record")]
+    pub(crate) fn is_regional(&self) -> bool {
+        self.base.contains(REGION)
+    }
+
+    /// The same in a region.
+    #[cfg(feature = "record")]
+    pub(crate) fn in_region(&self, region: &str) -> Self {
+        Self {
+            provider: self.provider,
+            base: self.base.replace(REGION, region),
+        }
     }
 
     /// Where it is, for people: without a login and without a query.
@@ -275,7 +296,8 @@ mod tests {
                 "vertex_anthropic",
                 "gemini",
                 "vertex",
-                "ollama"
+                "ollama",
+                "bedrock"
             ]
         );
         let error = Upstream::from_environment(|_| Some("nowhere".to_owned())).unwrap_err();
@@ -286,7 +308,7 @@ mod tests {
         );
         assert_eq!(
             Upstream::new("opnai", "http://a").unwrap_err().to_string(),
-            "unknown provider `opnai`; known providers: `openai`, `azure`, `anthropic`, `vertex_anthropic`, `gemini`, `vertex`, `ollama`"
+            "unknown provider `opnai`; known providers: `openai`, `azure`, `anthropic`, `vertex_anthropic`, `gemini`, `vertex`, `ollama`, `bedrock`"
         );
     }
 

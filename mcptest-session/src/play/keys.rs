@@ -54,6 +54,23 @@ pub(super) fn placeholders(names: impl Iterator<Item = String>) -> Vec<(String, 
     names.map(|name| (name, PLACEHOLDER.to_owned())).collect()
 }
 
+/// The region that clients of AWS are given where the recording names none.
+const REGION: &str = "us-east-1";
+
+/// What clients of AWS do not start without: a key that signs, and a region. `region` is that of the recording, as code may
+/// derive the name of its model from it. These variables log in to all of AWS, so only an agent has them that was recorded
+/// with a model of Bedrock.
+pub(super) fn of_aws(region: Option<&str>) -> impl Iterator<Item = (String, String)> {
+    let variables = [
+        ("AWS_ACCESS_KEY_ID", PLACEHOLDER),
+        ("AWS_SECRET_ACCESS_KEY", PLACEHOLDER),
+        ("AWS_REGION", region.unwrap_or(REGION)),
+        ("AWS_DEFAULT_REGION", region.unwrap_or(REGION)),
+    ];
+    let own = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    variables.map(own).into_iter()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -21,6 +21,7 @@ use crate::door::RecordedCalls;
 use crate::exchange::{Part, Said};
 use crate::folders::SameFolders;
 use crate::json::{list, named, text};
+use crate::protocol::is_of_bedrock;
 use crate::record::{Told, read_told};
 
 /// The first number of the version of the field `session` that is read here.
@@ -72,6 +73,8 @@ pub struct Recording {
     pub(super) prompt: String,
     /// The folders that its texts name.
     pub(super) folders: SameFolders,
+    /// The region of AWS that was asked.
+    region: Option<String>,
 }
 
 /// Why a cassette cannot be played.
@@ -131,6 +134,7 @@ impl Recording {
             says_more,
             calls: calls(&trace, field),
             recorded_at: named(cassette, "recorded_at"),
+            region: named(field, "region"),
             prompt: named(cassette, "user_prompt").unwrap_or_default(),
             folders: SameFolders::of(cassette),
             names: ToolNames::of(&trace, tools.as_deref(), field),
@@ -187,6 +191,18 @@ impl Recording {
     #[must_use]
     pub fn recorded_at(&self) -> Option<&str> {
         self.recorded_at.as_deref()
+    }
+
+    /// Whether a model of AWS was asked.
+    pub(super) fn asks_aws(&self) -> bool {
+        let mut moves = self.conversations.iter().flat_map(|it| &it.moves);
+        let is_own = |format: Option<&str>| format.is_some_and(is_of_bedrock);
+        self.region.is_some() || moves.any(|one| is_own(one.protocol.as_deref()))
+    }
+
+    /// The region of AWS that was asked.
+    pub(super) fn region(&self) -> Option<&str> {
+        self.region.as_deref()
     }
 
     fn main(

@@ -8,7 +8,7 @@ use mcptest_trace::record::environment::variables as own_variables;
 use mcptest_trace::record::redact::Redactor;
 use serde_json::Value;
 
-use super::keys::placeholders;
+use super::keys::{of_aws, placeholders};
 use super::options::PlayOptions;
 use super::own_tools;
 use super::player::Player;
@@ -162,6 +162,10 @@ impl PlaySession {
             self.tools_url(),
         );
         environment.extend(placeholders(own_variables().map(|(name, _)| name)));
+        let recording = &self.player.0.recording;
+        if recording.asks_aws() {
+            environment.extend(of_aws(recording.region()));
+        }
         if let Some(at) = &self.recorded_at {
             environment.push(("MCPTEST_RECORDED_AT".to_owned(), at.clone()));
         }

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 
+use super::bedrock::frames;
 use super::sse::{self, Event};
 use crate::lossless::parse;
 
@@ -15,6 +16,18 @@ pub enum Framing {
     List,
     /// JSON, one value a line.
     Lines,
+    /// Messages of AWS, with headers and checksums.
+    Messages,
+}
+
+/// A stream, read.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Stream {
+    pub(super) events: Vec<Event>,
+    /// An event holds bytes that are no UTF-8.
+    pub(super) is_lossy: bool,
+    /// Why the rest cannot be read.
+    pub(super) unread: Option<String>,
 }
 
 impl Framing {
@@ -33,6 +46,7 @@ impl Framing {
             "application/x-ndjson" | "application/ndjson" | "application/jsonl" => {
                 Some(Self::Lines)
             }
+            frames::MEDIA_TYPE => Some(Self::Messages),
             _ => None,
         }
     }
@@ -44,6 +58,7 @@ impl Framing {
             Self::Events => "text/event-stream",
             Self::List => "application/json",
             Self::Lines => "application/x-ndjson",
+            Self::Messages => frames::MEDIA_TYPE,
         }
     }
 
@@ -64,18 +79,24 @@ impl Framing {
         let piece = |(index, event): (usize, &Event)| match self {
             Self::Events => event.bytes(),
             Self::Lines => format!("{}\n", event.data).into(),
+            Self::Messages => frames::bytes(event),
             Self::List if index == 0 => format!("[{}", event.data).into(),
             Self::List => format!(",\n{}", event.data).into(),
         };
         events.map(piece).collect()
     }
 
-    /// The events of a stream, and whether one holds bytes that are no UTF-8. `whole` says that the stream ended well.
-    /// A list is read where it is known to be one.
-    pub(super) fn read(self, stream: &[u8], whole: bool) -> (Vec<Event>, bool) {
-        match self {
+    /// The events of a stream. `whole` says that the stream ended well. A list is read where it is known to be one.
+    pub(super) fn read(self, stream: &[u8], whole: bool) -> Stream {
+        let (events, is_lossy) = match self {
             Self::Events | Self::List => sse::read(stream, whole),
             Self::Lines => lines(stream, whole),
+            Self::Messages => return frames::read(stream, whole),
+        };
+        Stream {
+            events,
+            is_lossy,
+            unread: None,
         }
     }
 }
@@ -106,8 +127,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn data(stream: &str, whole: bool) -> Vec<String> {
-        let (events, _) = Framing::Lines.read(stream.as_bytes(), whole);
-        events.into_iter().map(|event| event.data).collect()
+        let read = Framing::Lines.read(stream.as_bytes(), whole);
+        read.events.into_iter().map(|event| event.data).collect()
     }
 
     #[test]
@@ -139,8 +160,8 @@ mod tests {
                 .collect();
             for framing in [Framing::Events, Framing::Lines] {
                 let bytes = framing.pieces(&events).concat();
-                prop_assert_eq!(framing.read(&bytes, true).0, events.clone());
-                prop_assert_eq!(framing.read(&bytes, false).0, events.clone());
+                prop_assert_eq!(framing.read(&bytes, true).events, events.clone());
+                prop_assert_eq!(framing.read(&bytes, false).events, events.clone());
             }
             let list = Framing::List.pieces(&events).concat();
             let list: Vec<serde_json::Value> = serde_json::from_slice(&list).unwrap();

@@ -9,6 +9,7 @@
 
 mod anthropic;
 mod arguments;
+mod bedrock;
 #[doc(hidden)]
 pub mod blob;
 mod chat;
@@ -35,6 +36,7 @@ use serde_json::value::RawValue;
 
 use crate::exchange::{Asked, Item, Said};
 use crate::lossless::{Change, parse, parse_piece, problem};
+use framing::Stream;
 use sse::Event;
 
 /// Calls and results as messages hold them, for whoever reads messages that are kept elsewhere.
@@ -50,6 +52,9 @@ pub mod parts {
 pub use anthropic::Anthropic;
 #[cfg(feature = "play")]
 pub(crate) use arguments::written;
+#[cfg(feature = "play")]
+pub(crate) use bedrock::is_of_bedrock;
+pub use bedrock::{Converse as BedrockConverse, Invoke as BedrockInvoke};
 pub use chat::Chat;
 pub use framing::Framing;
 pub use gemini::Gemini;
@@ -61,7 +66,15 @@ pub use responses::Responses;
 pub(crate) use responses::{parts_of_item, written_item};
 
 /// All wire formats that are known.
-pub const ALL: &[&dyn Protocol] = &[&Chat, &Responses, &Anthropic, &Gemini, &Ollama];
+pub const ALL: &[&dyn Protocol] = &[
+    &Chat,
+    &Responses,
+    &Anthropic,
+    &Gemini,
+    &Ollama,
+    &BedrockConverse,
+    &BedrockInvoke,
+];
 
 /// A wire format.
 pub trait Protocol: Debug + Send + Sync {
@@ -224,6 +237,8 @@ pub fn for_error(path: &str) -> &'static dyn Protocol {
 pub fn error_message(body: &Value) -> Option<&str> {
     let error = body.get("error").unwrap_or(body);
     let message = error.get("message").or_else(|| body.get("message"));
+    // AWS, where it refuses whoever asks.
+    let message = message.or_else(|| body.get("Message"));
     message.unwrap_or(error).as_str()
 }
 
@@ -242,8 +257,14 @@ pub fn assembled(
         (own == Framing::Lines && !bytes.trim_ascii().is_empty()).then_some(own)
     });
     if let Some(framing) = framing {
-        let (events, is_lossy) = framing.read(bytes, whole);
-        return with_halves(protocol.assembled(&events), is_lossy);
+        let Stream {
+            events,
+            is_lossy,
+            unread,
+        } = framing.read(bytes, whole);
+        let mut assembled = with_halves(protocol.assembled(&events), is_lossy);
+        assembled.unread = assembled.unread.or(unread);
+        return assembled;
     }
     let parsed = match parse(bytes) {
         Ok(parsed) => parsed,

@@ -25,6 +25,9 @@ pub struct Provider {
     pub(crate) version: Version,
 }
 
+/// What stands for the region in the address of a service of AWS.
+pub(crate) const REGION: &str = "{region}";
+
 /// Where the version stands in the addresses of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Version {
@@ -58,6 +61,11 @@ impl Provider {
     /// All providers that are known.
     pub fn all() -> impl Iterator<Item = &'static Self> {
         ALL.iter().flat_map(|protocol| protocol.providers())
+    }
+
+    /// Whether it is a service of AWS, whose address has a region.
+    pub(crate) fn is_of_aws(&self) -> bool {
+        self.default.is_some_and(|it| it.contains(REGION))
     }
 
     /// Its address at an endpoint, as its clients take it.

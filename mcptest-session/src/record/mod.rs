@@ -1,6 +1,7 @@
 //! Mode `record`: the real model answers, and what was asked and said becomes a run.
 //!
 //! - `relay`: passes requests on, and answers back, byte for byte;
+//! - `aws`: signs requests to AWS again, which are signed for the address of the session;
 //! - `observed`: what went by, decoded; `question`: a request as it is kept; `items`: its talk;
 //! - `conversation`: which requests belong together; `placing` finds that, `equal` the questions that were asked often,
 //!   both in `talks`;
@@ -10,6 +11,8 @@
 //!   `own_calls`, `own_field`: with what tools of the agent's own told.
 
 mod agent_names;
+#[cfg(feature = "record")]
+mod aws;
 mod beginnings;
 #[cfg(feature = "record")]
 mod compression;

@@ -1,6 +1,6 @@
 //! Requests go on to the real provider and answers come back, byte for byte; a copy is decoded.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use axum::body::Body;
@@ -12,6 +12,7 @@ use axum::response::Response;
 use reqwest::Client;
 use reqwest::redirect::Policy;
 
+use super::aws;
 use super::compression::{Decoded, decoded};
 use super::limits::{Keeper, Limits, SetAside};
 use super::log::Log;
@@ -41,6 +42,7 @@ pub struct Relay {
     /// Why the last model call reached no provider, or was answered with an error.
     unreached: Arc<Mutex<Option<String>>>,
     keeper: Arc<Keeper>,
+    region: Arc<OnceLock<String>>,
 }
 
 impl Relay {
@@ -68,6 +70,7 @@ impl Relay {
             logins: Arc::default(),
             unreached: Arc::default(),
             keeper: Arc::default(),
+            region: Arc::default(),
         })
     }
 
@@ -125,6 +128,17 @@ impl Relay {
         upstreams.any(|upstream| upstream.provider() == provider)
     }
 
+    /// The region of AWS that was asked first, where one was.
+    pub(crate) fn region(&self) -> Option<String> {
+        self.region.get().cloned()
+    }
+
+    fn keep_region(&self, upstream: &Upstream, region: Option<String>) {
+        if let Some(region) = region.filter(|_| upstream.provider().is_of_aws()) {
+            self.region.get_or_init(|| region);
+        }
+    }
+
     fn now(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
@@ -164,6 +178,9 @@ impl Relay {
             );
             return error(&incoming.path, 502, &text);
         };
+        let region = aws::region(&incoming.headers, own_variable);
+        let placed = aws::in_region(upstream, region.as_deref());
+        let upstream = placed.as_deref().unwrap_or(upstream);
         let url = upstream.url(path, incoming.query.as_deref());
         let known = protocol::at(path).filter(|_| incoming.method == Method::POST);
         let is_model_call = known.is_some();
@@ -204,6 +221,19 @@ impl Relay {
             }
             None => incoming.body,
         };
+        let signed = placed
+            .as_ref()
+            .map_err(String::clone)
+            .and_then(|_| aws::sign(&incoming.method, &url, &mut headers, &body, own_variable));
+        if let Err(text) = signed {
+            if is_model_call {
+                self.set_unreached(Some(text.clone()));
+            }
+            ending.end(Outcome::Lost(text.clone()), Vec::new(), false);
+            // No client asks again after such an error.
+            return error(&incoming.path, 400, &text);
+        }
+        self.keep_region(upstream, region);
         let mut request = self.client.request(incoming.method, url).headers(headers);
         if !body.is_empty() {
             request = request.body(body);
@@ -280,6 +310,11 @@ impl Answerer for Relay {
     fn answer(&self, incoming: Incoming) -> Answering {
         Box::pin(self.clone().pass(incoming))
     }
+}
+
+/// A variable of this process.
+fn own_variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 /// The variable that says where a provider is, where one does.

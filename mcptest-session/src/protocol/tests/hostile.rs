@@ -42,6 +42,8 @@ fn odd() -> impl Strategy<Value = Value> {
         "response.content_part.added",
         "STOP",
         "stop",
+        "tool_use",
+        "success",
         "{\"a\"",
         "",
     ]);
@@ -95,6 +97,32 @@ fn odd() -> impl Strategy<Value = Value> {
             "tools",
             "custom",
             "error",
+            "system",
+            "toolConfig",
+            "toolSpec",
+            "inputSchema",
+            "json",
+            "toolUse",
+            "toolUseId",
+            "toolResult",
+            "status",
+            "output",
+            "stopReason",
+            "inputTokens",
+            "outputTokens",
+            "additionalModelResponseFields",
+            "stop_sequence",
+            "reasoningContent",
+            "reasoningText",
+            "redactedContent",
+            "citationsContent",
+            "guardContent",
+            "document",
+            "image",
+            "source",
+            "bytes",
+            "start",
+            "contentBlockIndex",
         ]);
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
@@ -108,13 +136,30 @@ fn odd() -> impl Strategy<Value = Value> {
     })
 }
 
+/// The name of an event: some formats say by it what the event holds.
+fn name() -> impl Strategy<Value = Option<String>> {
+    let names = vec![
+        "messageStart",
+        "contentBlockStart",
+        "contentBlockDelta",
+        "contentBlockStop",
+        "messageStop",
+        "metadata",
+        "chunk",
+        "throttlingException",
+        "error",
+    ];
+    prop::option::of(prop::sample::select(names).prop_map(str::to_owned))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
-    fn odd_values_break_nothing(body in odd(), stream in prop::collection::vec(odd(), 0..6)) {
+    fn odd_values_break_nothing(body in odd(), stream in prop::collection::vec((name(), odd()), 0..6)) {
         let route = Route::default();
-        let events: Vec<Event> = stream.iter().map(|data| Event::data(data.to_string())).collect();
+        let event = |(name, data): &(Option<String>, Value)| Event { name: name.clone(), data: data.to_string() };
+        let events: Vec<Event> = stream.iter().map(event).collect();
         for protocol in protocol::ALL {
             protocol.asked(&route, &body);
             let list = json!([body]);
@@ -133,7 +178,7 @@ proptest! {
     #[test]
     fn odd_bytes_break_nothing(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         for protocol in protocol::ALL {
-            for framing in [None, Some(Framing::Events), Some(Framing::Lines)] {
+            for framing in [None, Some(Framing::Events), Some(Framing::Lines), Some(Framing::Messages)] {
                 for whole in [true, false] {
                     let _ = protocol::assembled(*protocol, framing, &bytes, whole);
                 }
@@ -148,9 +193,10 @@ fn indices_without_end_take_no_memory() {
     let chat = json!({ "choices": [{ "index": huge, "delta": { "tool_calls": [{ "index": huge, "id": "a" }] } }] });
     let block = json!({ "type": "content_block_start", "index": huge, "content_block": { "type": "text" } });
     let item = json!({ "type": "response.output_item.added", "output_index": huge, "item": {} });
-    for value in [chat, block, item] {
+    let delta = json!({ "contentBlockIndex": huge, "delta": { "text": "a" } });
+    for value in [chat, block, item, delta] {
         for protocol in protocol::ALL {
-            protocol.assembled(&[Event::data(value.to_string())]);
+            protocol.assembled(&[Event::named("contentBlockDelta", value.to_string())]);
         }
     }
 }

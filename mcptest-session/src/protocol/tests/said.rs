@@ -8,7 +8,7 @@ use crate::protocol::sse::{self, Blocks, Event};
 use crate::protocol::{self, Framing, Protocol, Responses};
 
 /// Which shape an answer may have.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "a table of what each format can say"
@@ -24,11 +24,19 @@ struct Shape {
     in_order: bool,
     sequence: bool,
     written: bool,
-    /// Answers have identifiers, and their tokens are counted apart.
-    detailed: bool,
+    /// An answer has an identifier.
+    identified: bool,
+    /// An answer has the name of the model.
+    named: bool,
+    /// Cached tokens are counted apart.
+    caches: bool,
+    /// What the model thought is counted apart.
+    reasons: bool,
+    /// Tokens that nobody counted are 0.
+    counts: bool,
 }
 
-const SHAPES: [Shape; 5] = [
+const SHAPES: [Shape; 7] = [
     Shape {
         name: "openai_chat",
         opaque: |text| json!({ "reasoning_content": text }),
@@ -37,7 +45,11 @@ const SHAPES: [Shape; 5] = [
         in_order: true,
         sequence: false,
         written: false,
-        detailed: true,
+        identified: true,
+        named: true,
+        caches: true,
+        reasons: true,
+        counts: false,
     },
     Shape {
         name: "openai_responses",
@@ -47,7 +59,11 @@ const SHAPES: [Shape; 5] = [
         in_order: false,
         sequence: false,
         written: false,
-        detailed: true,
+        identified: true,
+        named: true,
+        caches: true,
+        reasons: true,
+        counts: false,
     },
     Shape {
         name: "anthropic_messages",
@@ -57,7 +73,11 @@ const SHAPES: [Shape; 5] = [
         in_order: false,
         sequence: true,
         written: true,
-        detailed: true,
+        identified: true,
+        named: true,
+        caches: true,
+        reasons: true,
+        counts: false,
     },
     Shape {
         name: "gemini",
@@ -67,7 +87,11 @@ const SHAPES: [Shape; 5] = [
         in_order: false,
         sequence: false,
         written: false,
-        detailed: true,
+        identified: true,
+        named: true,
+        caches: true,
+        reasons: true,
+        counts: false,
     },
     Shape {
         name: "ollama",
@@ -77,7 +101,40 @@ const SHAPES: [Shape; 5] = [
         in_order: true,
         sequence: false,
         written: false,
-        detailed: false,
+        identified: false,
+        named: true,
+        caches: false,
+        reasons: false,
+        counts: false,
+    },
+    Shape {
+        name: "bedrock_converse",
+        opaque: |text| json!({ "block": { "reasoningContent": { "reasoningText": { "text": text, "signature": text } } } }),
+        refuses: false,
+        raw: false,
+        in_order: false,
+        sequence: true,
+        written: true,
+        identified: false,
+        named: false,
+        caches: true,
+        reasons: false,
+        counts: true,
+    },
+    Shape {
+        name: "bedrock_invoke",
+        // What the model thought is that of Anthropic's own format.
+        opaque: |text| json!({ "type": "thinking", "thinking": text, "signature": text }),
+        refuses: false,
+        raw: false,
+        in_order: false,
+        sequence: true,
+        written: true,
+        identified: true,
+        named: true,
+        caches: true,
+        reasons: true,
+        counts: false,
     },
 ];
 
@@ -85,6 +142,15 @@ const SHAPES: [Shape; 5] = [
 fn every_format_has_a_shape() {
     let shapes = SHAPES.map(|shape| shape.name);
     assert!(protocol::ALL.iter().map(|it| it.name()).eq(shapes));
+}
+
+impl Shape {
+    fn opaque_of(self) -> &'static str {
+        match self.name {
+            "bedrock_invoke" => "anthropic_messages",
+            name => name,
+        }
+    }
 }
 
 fn words() -> impl Strategy<Value = String> {
@@ -105,7 +171,7 @@ fn args(raw: bool) -> BoxedStrategy<Value> {
 fn said(shape: Shape) -> impl Strategy<Value = Said> {
     let opaque = words().prop_map(move |text| {
         Part::Opaque(Opaque {
-            protocol: shape.name.to_owned(),
+            protocol: shape.opaque_of().to_owned(),
             value: (shape.opaque)(&text),
         })
     });
@@ -154,18 +220,23 @@ fn said(shape: Shape) -> impl Strategy<Value = Said> {
             _ => Stop::End,
         };
         Said {
-            id: shape.detailed.then(|| "answer-1".to_owned()),
-            model: Some("model-1".to_owned()),
+            id: shape.identified.then(|| "answer-1".to_owned()),
+            model: shape.named.then(|| "model-1".to_owned()),
             parts: made,
             items: Vec::new(),
             stop: told.then_some(stop),
-            tokens: tokens.map(|(fresh, cached, written, more, reasoning)| CallTokens {
-                prompt: fresh + cached + if shape.written { written } else { 0 },
-                cached: shape.detailed.then_some(cached),
-                written: shape.written.then_some(written),
-                completion: more + reasoning.unwrap_or_default(),
-                reasoning: reasoning.filter(|_| shape.detailed),
-            }),
+            tokens: tokens
+                .map(|(fresh, cached, written, more, reasoning)| {
+                    let reasoning = reasoning.filter(|_| shape.reasons);
+                    CallTokens {
+                        prompt: fresh + cached + if shape.written { written } else { 0 },
+                        cached: shape.caches.then_some(cached),
+                        written: shape.written.then_some(written),
+                        completion: more + reasoning.unwrap_or_default(),
+                        reasoning,
+                    }
+                })
+                .or(shape.counts.then(CallTokens::default)),
             others: 0,
             error: None,
         }

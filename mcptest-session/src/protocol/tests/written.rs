@@ -67,7 +67,12 @@ fn wires() -> Vec<(&'static str, bool, String)> {
     let ollama = format!(
         r#"{{"model":"m","message":{{"role":"assistant","content":"","tool_calls":[{{"function":{{"name":"pay","arguments":{WRITTEN}}}}}]}},"done":true,"done_reason":"stop"}}"#
     );
+    let converse = format!(
+        r#"{{"output":{{"message":{{"role":"assistant","content":[{{"text":"Wait."}},{{"toolUse":{{"toolUseId":"a","name":"pay","input":{WRITTEN}}}}}]}}}},"stopReason":"tool_use"}}"#
+    );
     vec![
+        ("bedrock_converse", false, converse),
+        ("bedrock_invoke", false, message.clone()),
         ("openai_chat", false, chat),
         ("openai_chat", true, chats),
         ("openai_responses", false, responses),

@@ -1,0 +1,141 @@
+//! Bedrock's `InvokeModel` and `InvokeModelWithResponseStream`, for the models of Anthropic: a request and an answer are
+//! those of Anthropic Messages, the model stands in the path, and a stream holds each event as base64.
+
+use std::collections::BTreeSet;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use super::super::reading::Reading;
+use super::super::sse::Event;
+use super::super::{Anthropic, Assembled, Framing, Protocol, Provider, Route};
+use super::{is_exception, told};
+use crate::exchange::{Asked, Item, Said};
+use crate::json::text;
+
+/// The format.
+#[derive(Debug)]
+pub struct Invoke;
+
+/// The name of the format.
+pub(super) const NAME: &str = "bedrock_invoke";
+
+/// What stands in the names of models that take requests of Anthropic Messages.
+const OF_ANTHROPIC: [&str; 2] = ["anthropic.", "claude"];
+
+/// The kinds of ARNs that do not say which model they lead to.
+const LEADS_ELSEWHERE: [&str; 2] = [":application-inference-profile/", ":provisioned-model/"];
+
+impl Protocol for Invoke {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn providers(&self) -> &'static [Provider] {
+        &[]
+    }
+
+    fn route(&self, path: &str) -> Option<Route> {
+        let route = super::route(path, "invoke", "invoke-with-response-stream")?;
+        let model = route.model.as_deref()?.to_ascii_lowercase();
+        let mut words = OF_ANTHROPIC.iter().chain(&LEADS_ELSEWHERE);
+        words.any(|word| model.contains(word)).then_some(route)
+    }
+
+    fn asked(&self, route: &Route, body: &Value) -> Asked {
+        Asked {
+            model: route.model.clone(),
+            streamed: route.streamed == Some(true),
+            ..Anthropic.asked(route, body)
+        }
+    }
+
+    fn keeps_request(&self) -> bool {
+        false
+    }
+
+    fn wraps_results(&self) -> bool {
+        false
+    }
+
+    fn items(&self, messages: &[Value]) -> Vec<Item> {
+        Anthropic.items(messages)
+    }
+
+    fn said(&self, body: &Value) -> Option<Said> {
+        Anthropic.said(body)
+    }
+
+    fn assembled(&self, events: &[Event]) -> Assembled {
+        let mut error = None;
+        // What cannot be read of the events around those of Anthropic.
+        let mut reading = Reading::default();
+        let mut inner = Vec::new();
+        for event in events {
+            let data = reading.value(event);
+            if is_exception(event) {
+                error = Some(told(event, data));
+            } else if let Some(bytes) = data.as_ref().and_then(|data| text(data, "bytes")) {
+                let bytes = STANDARD.decode(bytes).unwrap_or_default();
+                inner.push(Event::data(String::from_utf8_lossy(&bytes)));
+            }
+        }
+        let outer = reading.end(Assembled::default());
+        let assembled = Anthropic.assembled(&inner);
+        let changes: BTreeSet<_> = assembled.changes.into_iter().chain(outer.changes).collect();
+        Assembled {
+            error: error.or(assembled.error),
+            unread: assembled.unread.or(outer.unread),
+            changes: changes.into_iter().collect(),
+            ..assembled
+        }
+    }
+
+    fn with_texts(&self, body: Value, bytes: &[u8]) -> Value {
+        Anthropic.with_texts(body, bytes)
+    }
+
+    fn answer(&self, said: &Said) -> Value {
+        Anthropic.answer(said)
+    }
+
+    fn events(&self, said: &Said) -> Vec<Event> {
+        let events = Anthropic.events(said).into_iter();
+        let chunk = |event: Event| {
+            let chunk = json!({ "bytes": STANDARD.encode(event.data) });
+            Event::named("chunk", chunk.to_string())
+        };
+        events.map(chunk).collect()
+    }
+
+    fn framing(&self, _query: Option<&str>) -> Framing {
+        Framing::Messages
+    }
+
+    fn closing_events(&self) -> usize {
+        2
+    }
+
+    fn failure(&self, error: &Value) -> Event {
+        super::exception(error)
+    }
+
+    fn tells_tokens(&self, _request: &Value) -> bool {
+        true
+    }
+
+    #[cfg(feature = "record")]
+    fn asking_for_tokens(&self, _request: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
+    #[cfg(feature = "record")]
+    fn is_tokens_alone(&self, _event: &Event) -> bool {
+        false
+    }
+
+    fn error(&self, status: u16, message: &str) -> Value {
+        super::error(status, message)
+    }
+}
