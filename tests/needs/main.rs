@@ -109,6 +109,10 @@ const TESTS: &[Test] = tests! {
     sessions::openai_agents_in_python [Pip];
     sessions::pydantic_ai_in_python [Pip];
     sessions::langgraph_in_python [Pip];
+    sessions::boto3_in_python [Pip];
+    sessions::anthropic_on_bedrock_in_python [Pip];
+    sessions::strands_in_python [Pip];
+    sessions::langchain_on_bedrock_in_python [Pip];
     sessions::openai_in_javascript [Npm];
     sessions::anthropic_in_javascript [Npm];
     sessions::ai_sdk_in_javascript [Npm];
@@ -122,6 +126,10 @@ const TESTS: &[Test] = tests! {
     playing::openai_agents_in_python [Pip Long];
     playing::pydantic_ai_in_python [Pip Long];
     playing::langgraph_in_python [Pip Long];
+    playing::boto3_in_python [Pip];
+    playing::anthropic_on_bedrock_in_python [Pip Long];
+    playing::strands_in_python [Pip];
+    playing::langchain_on_bedrock_in_python [Pip Long];
     playing::openai_in_javascript [Npm];
     playing::anthropic_in_javascript [Npm];
     playing::ai_sdk_in_javascript [Npm Long];
@@ -130,6 +138,7 @@ const TESTS: &[Test] = tests! {
     playing::a_run_of_messages_plays_to_clients_of_other_formats [Pip Long];
     playing::a_run_of_gemini_plays_to_clients_of_other_formats [Pip Long];
     playing::a_run_of_ollama_plays_to_clients_of_other_formats [Pip Long];
+    playing::a_run_of_converse_plays_to_clients_of_other_formats [Pip Long];
     playing::nothing_leaves_the_machine_and_no_key_is_seen [Pip Namespace];
     playing::what_is_imported_plays_to_a_program_that_follows_it [Pip];
     sessions::libraries_for_python_do_what_the_table_says [Pip];

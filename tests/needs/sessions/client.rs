@@ -27,7 +27,7 @@ pub(super) enum Language {
 }
 
 /// The clients whose agents are recorded.
-pub(super) const ALL: [Client; 13] = [
+pub(super) const ALL: [Client; 17] = [
     Client {
         language: Language::Python,
         library: "openai",
@@ -112,6 +112,38 @@ pub(super) const ALL: [Client; 13] = [
         failure: "Error: ValueError('there is no order 8')\n Please fix your mistakes.",
     },
     Client {
+        language: Language::Python,
+        library: "boto3",
+        program: "bedrock_boto3.py",
+        model: "us.amazon.nova-pro-v1:0",
+        format: "bedrock_converse",
+        failure: "there is no order 8",
+    },
+    Client {
+        language: Language::Python,
+        library: "anthropic",
+        program: "bedrock_anthropic.py",
+        model: "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        format: "bedrock_invoke",
+        failure: "there is no order 8",
+    },
+    Client {
+        language: Language::Python,
+        library: "strands-agents",
+        program: "bedrock_strands.py",
+        model: "global.anthropic.claude-sonnet-4-6",
+        format: "bedrock_converse",
+        failure: "Error: there is no order 8",
+    },
+    Client {
+        language: Language::Python,
+        library: "langchain-aws",
+        program: "bedrock_langchain.py",
+        model: "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        format: "bedrock_converse",
+        failure: "Error: ValueError('there is no order 8')\n Please fix your mistakes.",
+    },
+    Client {
         language: Language::JavaScript,
         library: "openai",
         program: "openai_chat.mjs",
@@ -138,7 +170,7 @@ pub(super) const ALL: [Client; 13] = [
 ];
 
 /// The programs and what they share.
-const FILES: [(&str, &str); 15] = [
+const FILES: [(&str, &str); 19] = [
     ("orders.py", include_str!("../agents/orders.py")),
     ("openai_chat.py", include_str!("../agents/openai_chat.py")),
     (
@@ -170,6 +202,22 @@ const FILES: [(&str, &str); 15] = [
     (
         "langgraph_desk.py",
         include_str!("../agents/langgraph_desk.py"),
+    ),
+    (
+        "bedrock_boto3.py",
+        include_str!("../agents/bedrock_boto3.py"),
+    ),
+    (
+        "bedrock_anthropic.py",
+        include_str!("../agents/bedrock_anthropic.py"),
+    ),
+    (
+        "bedrock_strands.py",
+        include_str!("../agents/bedrock_strands.py"),
+    ),
+    (
+        "bedrock_langchain.py",
+        include_str!("../agents/bedrock_langchain.py"),
     ),
     ("orders.mjs", include_str!("../agents/orders.mjs")),
     ("openai_chat.mjs", include_str!("../agents/openai_chat.mjs")),
@@ -203,7 +251,8 @@ impl Client {
 
     /// The error flag of a result, in a format that has one.
     pub(super) fn is_error(&self, failed: bool) -> Option<bool> {
-        (self.format == "anthropic_messages").then_some(failed)
+        let has_flag = ["anthropic_messages", "bedrock_converse", "bedrock_invoke"];
+        has_flag.contains(&self.format).then_some(failed)
     }
 
     /// Whether a result in a recording is what the tool gave.
@@ -213,6 +262,8 @@ impl Client {
         match (self.format, given) {
             ("gemini", Ok(value)) => assert_eq!(*recorded, json!({ "result": value })),
             ("gemini", Err(())) => assert_eq!(*recorded, json!({ "error": self.failure })),
+            // A block of JSON is the value itself.
+            ("bedrock_converse", Ok(value)) if text.is_null() => assert_eq!(recorded, value),
             (_, Ok(value)) => {
                 let parsed: Value = serde_json::from_str(text.as_str().unwrap()).unwrap();
                 assert_eq!(parsed, *value, "{recorded}");
@@ -225,18 +276,22 @@ impl Client {
     pub(super) fn offered(&self, request: &Value) -> Vec<[Value; 3]> {
         let tools = match self.format {
             "gemini" => &request["tools"][0]["functionDeclarations"],
+            "bedrock_converse" => &request["toolConfig"]["tools"],
             _ => &request["tools"],
         };
         let (inner, schema) = match self.format {
             "openai_chat" | "ollama" => ("/function", "parameters"),
             "openai_responses" => ("", "parameters"),
-            "anthropic_messages" => ("", "input_schema"),
+            "anthropic_messages" | "bedrock_invoke" => ("", "input_schema"),
+            "bedrock_converse" => ("/toolSpec", "inputSchema"),
             _ => ("", "parameters_json_schema"),
         };
         let tools = tools.as_array().unwrap().iter();
         let parts = |tool: &Value| {
             let tool = tool.pointer(inner).unwrap();
-            ["name", "description", schema].map(|key| tool[key].clone())
+            let [name, text, schema] = ["name", "description", schema].map(|key| tool[key].clone());
+            let inner = schema.get("json").cloned();
+            [name, text, inner.unwrap_or(schema)]
         };
         tools.map(parts).collect()
     }

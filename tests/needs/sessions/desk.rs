@@ -158,12 +158,21 @@ pub(super) fn leads_to(command: &mut Command, provider: &Provider) {
         .env("GOOGLE_VERTEX_BASE_URL", &url)
         .env("ANTHROPIC_VERTEX_BASE_URL", format!("{url}/v1"))
         .env("DESK_TOKEN", KEY)
-        .env("OLLAMA_HOST", url.trim_start_matches("http://"));
+        .env("OLLAMA_HOST", url.trim_start_matches("http://"))
+        .env("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", &url)
+        .env("AWS_ACCESS_KEY_ID", "AKIDDESK")
+        .env("AWS_SECRET_ACCESS_KEY", KEY)
+        .env("AWS_REGION", "eu-central-1")
+        .env("AWS_DEFAULT_REGION", "eu-central-1");
 }
 
 /// The file of a run: one of several by its number.
 pub(super) fn recording(agent: &str, model: &str, number: Option<usize>) -> String {
-    let name = format!("{}__{}", agent.replace(' ', "_"), model.replace('.', "_"));
+    let name = format!(
+        "{}__{}",
+        agent.replace(' ', "_"),
+        model.replace(['.', ':'], "_")
+    );
     let run = number.map_or(String::new(), |number| format!("/run-{number}"));
     format!("suites/cassettes/{name}{run}.json")
 }

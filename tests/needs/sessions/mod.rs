@@ -125,6 +125,22 @@ pub(super) fn langgraph_in_python() {
     is_recorded_and_judged("langgraph_desk.py");
 }
 
+pub(super) fn boto3_in_python() {
+    is_recorded_and_judged("bedrock_boto3.py");
+}
+
+pub(super) fn anthropic_on_bedrock_in_python() {
+    is_recorded_and_judged("bedrock_anthropic.py");
+}
+
+pub(super) fn strands_in_python() {
+    is_recorded_and_judged("bedrock_strands.py");
+}
+
+pub(super) fn langchain_on_bedrock_in_python() {
+    is_recorded_and_judged("bedrock_langchain.py");
+}
+
 pub(super) fn openai_in_javascript() {
     is_recorded_and_judged("openai_chat.mjs");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{gemini, vertex};
+use crate::{bedrock, bedrock::Operation, gemini, vertex};
 
 /// The shape a request is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +17,10 @@ pub(crate) enum Api {
     Gemini,
     /// Ollama's own chat.
     Ollama,
+    /// Bedrock's `Converse` and `ConverseStream`.
+    Converse,
+    /// Bedrock's `InvokeModel` with a body of Anthropic's.
+    Invoke,
 }
 
 impl Api {
@@ -28,7 +32,11 @@ impl Api {
             "/v1/responses" | "/responses" => Some(Self::Responses),
             "/api/chat" => Some(Self::Ollama),
             _ if vertex::claude(path).is_some() => Some(Self::Anthropic),
-            _ => gemini::model_of(path).map(|_| Self::Gemini),
+            _ => match bedrock::operation(path) {
+                Some((_, Operation::Converse | Operation::ConverseStream)) => Some(Self::Converse),
+                Some(_) => Some(Self::Invoke),
+                None => gemini::model_of(path).map(|_| Self::Gemini),
+            },
         }
     }
 
@@ -38,6 +46,7 @@ impl Api {
             Self::Anthropic => "request-id",
             Self::OpenAi | Self::Responses | Self::Ollama => "x-request-id",
             Self::Gemini => "x-goog-request-id",
+            Self::Converse | Self::Invoke => "x-amzn-requestid",
         }
     }
 
@@ -50,6 +59,8 @@ impl Api {
                 "error": { "type": kind, "message": error.message },
                 "request_id": request_id,
             }),
+            // The kind stands in a header.
+            Self::Converse | Self::Invoke => json!({ "message": error.message }),
             Self::Gemini => json!({
                 "error": { "code": error.status, "message": error.message, "status": kind }
             }),
@@ -63,6 +74,12 @@ impl Api {
                 }
             }),
         }
+    }
+
+    /// The header that names the kind of an error, where one does.
+    pub(crate) fn error_header(self, error: &ApiError) -> Option<(&'static str, &'static str)> {
+        let is_of_aws = matches!(self, Self::Converse | Self::Invoke);
+        is_of_aws.then(|| ("x-amzn-errortype", bedrock::exception(error.status)))
     }
 
     /// What the API says when it fails with this status of its own accord.
@@ -81,7 +98,12 @@ impl Api {
             (Self::OpenAi | Self::Responses, 503 | 529) => {
                 "The engine is currently overloaded, please try again later"
             }
-            (Self::Anthropic | Self::Gemini, 500..) => "Internal server error",
+            (Self::Converse | Self::Invoke, 429) => {
+                "Too many requests, please wait before trying again."
+            }
+            (Self::Anthropic | Self::Gemini | Self::Converse | Self::Invoke, 500..) => {
+                "Internal server error"
+            }
             (Self::OpenAi | Self::Responses, 500..) => {
                 "The server had an error while processing your request."
             }
@@ -107,6 +129,7 @@ impl Api {
                 };
                 (kind, None)
             }
+            Self::Converse | Self::Invoke => (bedrock::exception(status), None),
             Self::Gemini => {
                 let kind = match status {
                     400 => "INVALID_ARGUMENT",

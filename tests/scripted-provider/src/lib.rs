@@ -3,8 +3,8 @@
 //! It answers `POST /v1/messages` in the shape of the Anthropic Messages API,
 //! `POST /v1/chat/completions` and `POST /v1/responses`, also without `/v1`, in
 //! the shapes of `OpenAI`, and `POST /v1beta/models/<model>:generateContent` and
-//! `:streamGenerateContent` in that of Gemini, and `POST /api/chat` in that of
-//! Ollama, each whole or as a stream, and `GET /v1/models`. The paths of Gemini and
+//! `:streamGenerateContent` in that of Gemini, `POST /api/chat` in that of Ollama, and `POST /model/<model>/converse` and
+//! `/invoke` in those of Bedrock, each whole or as a stream, and `GET /v1/models`. The paths of Gemini and
 //! Claude on Vertex AI, which take a bearer token, are there too. Requests are checked as the real services check them, and
 //! the answers come from a [`Script`]:
 //!
@@ -41,6 +41,7 @@
 
 mod anthropic;
 mod api;
+mod bedrock;
 mod exchange;
 mod gemini;
 mod node;

@@ -266,7 +266,7 @@ impl Drop for Cue {
 /// The number of the take in an id such as `call_c0_t3_r1_0`.
 fn take_of(call_id: &str, conversation: usize) -> Option<usize> {
     let mut parts = call_id.split('_');
-    matches!(parts.next(), Some("call" | "toolu" | "fc")).then_some(())?;
+    matches!(parts.next(), Some("call" | "toolu" | "tooluse" | "fc")).then_some(())?;
     let of: usize = parts.next()?.strip_prefix('c')?.parse().ok()?;
     let number = parts.next()?.strip_prefix('t')?.parse().ok()?;
     parts.next()?.strip_prefix('r')?;

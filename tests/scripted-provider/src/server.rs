@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use crate::{
     anthropic,
     api::{Api, ApiError},
-    gemini, ollama, openai,
+    bedrock, gemini, ollama, openai,
     pieces::Pieces,
     play::Stage,
     provider::SeenRequest,
@@ -116,6 +116,10 @@ impl House {
             Err(error) => {
                 let status = StatusCode::from_u16(error.status).map_err(io::Error::other)?;
                 let mut response = json_response(status, &shape.error_body(&error, &request_id));
+                if let Some((name, kind)) = shape.error_header(&error) {
+                    let kind = hyper::header::HeaderValue::from_static(kind);
+                    response.headers_mut().insert(name, kind);
+                }
                 if let Some(seconds) = error.retry_after {
                     response.headers_mut().insert(RETRY_AFTER, seconds.into());
                 }
@@ -164,6 +168,11 @@ impl House {
             }
             Api::Gemini => gemini::read(&seen.path, &body)?,
             Api::Ollama => ollama::read(&body)?,
+            Api::Converse => bedrock::read(&seen.path, &body)?,
+            Api::Invoke => {
+                body = bedrock::as_messages(&seen.path, body)?;
+                anthropic::read(&body)?
+            }
         };
         if let Some(models) = &script.models
             && !models.contains(&exchange.model)
@@ -196,7 +205,8 @@ impl House {
         let answer = cue.answer(&exchange)?;
         let asked = body;
         let body = match api {
-            Api::Anthropic => anthropic::body(&answer),
+            Api::Anthropic | Api::Invoke => anthropic::body(&answer),
+            Api::Converse => bedrock::body(&answer),
             Api::OpenAi => openai::body(&answer),
             Api::Responses => responses::body(&answer),
             Api::Gemini => gemini::body(&answer),
@@ -251,6 +261,11 @@ fn check_key(api: Api, seen: &SeenRequest, key: Option<&str>) -> Result<(), ApiE
         Api::Anthropic => seen.header("x-api-key").or(bearer),
         Api::Gemini => seen.header("x-goog-api-key").or(bearer),
         Api::OpenAi | Api::Responses | Api::Ollama => bearer,
+        // Who signs with an access key knows the secret of it; the signature is not looked at.
+        Api::Converse | Api::Invoke => match seen.header("authorization") {
+            Some(login) if login.starts_with("AWS4-HMAC-SHA256 Credential=") => key.or(Some(login)),
+            _ => bearer,
+        },
     };
     let given = given.map(str::trim).filter(|given| !given.is_empty());
     let right = given.is_some() && key.is_none_or(|key| given == Some(key));
@@ -261,6 +276,10 @@ fn check_key(api: Api, seen: &SeenRequest, key: Option<&str>) -> Result<(), ApiE
         (Api::Gemini, _) => Err(ApiError::new(
             400,
             "API key not valid. Please pass a valid API key.",
+        )),
+        (Api::Converse | Api::Invoke, _) => Err(ApiError::new(
+            403,
+            "The security token included in the request is invalid.",
         )),
         (Api::OpenAi | Api::Responses | Api::Ollama, None) => Err(ApiError::new(
             401,
@@ -286,7 +305,9 @@ fn parse(api: Api, seen: &SeenRequest, body: &[u8]) -> Result<Value, ApiError> {
     }
     let body: Value = serde_json::from_slice(body).map_err(|error| {
         ApiError::invalid(match api {
-            Api::Anthropic => format!("The request body is not valid JSON: {error}"),
+            Api::Anthropic | Api::Converse | Api::Invoke => {
+                format!("The request body is not valid JSON: {error}")
+            }
             Api::Gemini => format!("Invalid JSON payload received. {error}"),
             Api::Ollama => error.to_string(),
             Api::OpenAi | Api::Responses => {
@@ -306,6 +327,9 @@ fn unknown_model(api: Api, model: &str) -> ApiError {
         Api::Anthropic => ApiError::new(404, format!("model: {model}")),
         Api::Gemini => ApiError::new(404, format!("models/{model} is not found")),
         Api::Ollama => ApiError::new(404, format!("model '{model}' not found")),
+        Api::Converse | Api::Invoke => {
+            ApiError::new(400, "The provided model identifier is invalid.")
+        }
         Api::OpenAi | Api::Responses => ApiError::new(
             404,
             format!("The model `{model}` does not exist or you do not have access to it."),

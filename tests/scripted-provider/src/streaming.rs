@@ -3,7 +3,7 @@
 use hyper::body::Bytes;
 use serde_json::{Value, json};
 
-use crate::{api::Api, gemini};
+use crate::{api::Api, bedrock, bedrock::Operation, gemini};
 
 /// The characters of a piece of text.
 const CHARACTERS: usize = 7;
@@ -16,7 +16,23 @@ pub(crate) struct Stream {
 
 /// The stream that a request asks for, if it asks for one.
 pub(crate) fn of(api: Api, path: &str, query: &str, asked: &Value, body: &Value) -> Option<Stream> {
+    let messages = |events| Stream {
+        events,
+        media_type: "application/vnd.amazon.eventstream",
+    };
     let events = match api {
+        Api::Converse => {
+            let (_, Operation::ConverseStream) = bedrock::operation(path)? else {
+                return None;
+            };
+            return Some(messages(bedrock::of_converse(body)));
+        }
+        Api::Invoke if asked["stream"] == true => {
+            let events = of_messages(body).into_iter();
+            return Some(messages(
+                events.map(|(_, data)| bedrock::chunk(&data)).collect(),
+            ));
+        }
         Api::Gemini => {
             let (_, true) = gemini::model_of(path)? else {
                 return None;
@@ -33,7 +49,7 @@ pub(crate) fn of(api: Api, path: &str, query: &str, asked: &Value, body: &Value)
         Api::Ollama => return Some(lines(&of_ollama(body))),
         _ if asked["stream"] != true => return None,
         Api::OpenAi => of_chat(asked, body),
-        Api::Anthropic => of_messages(body),
+        Api::Anthropic | Api::Invoke => of_messages(body),
         Api::Responses => of_responses(body),
     };
     let lines = events
@@ -72,7 +88,7 @@ fn lines(chunks: &[Value]) -> Stream {
 }
 
 /// A text in small pieces.
-fn pieces(text: &str) -> Vec<String> {
+pub(crate) fn pieces(text: &str) -> Vec<String> {
     let letters: Vec<char> = text.chars().collect();
     letters
         .chunks(CHARACTERS)

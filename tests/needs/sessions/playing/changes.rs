@@ -12,7 +12,9 @@ const GREEN: &str = "another order of keys, a log line, calls in another order";
 
 /// These programs hold the talk themselves, or a chat does that takes another turn: they ask once more at the end. The
 /// others leave the loop to their library, and run the agent twice.
-const ASK_AT_THE_END: [&str; 7] = [
+const ASK_AT_THE_END: [&str; 9] = [
+    "bedrock_anthropic.py",
+    "bedrock_boto3.py",
     "openai_chat.py",
     "openai_responses.py",
     "anthropic_messages.py",
@@ -104,6 +106,10 @@ clients! {
     openai_agents_in_python: "openai_agents.py";
     pydantic_ai_in_python: "pydantic_ai_desk.py";
     langgraph_in_python: "langgraph_desk.py";
+    boto3_in_python: "bedrock_boto3.py";
+    anthropic_on_bedrock_in_python: "bedrock_anthropic.py";
+    strands_in_python: "bedrock_strands.py";
+    langchain_on_bedrock_in_python: "bedrock_langchain.py";
     openai_in_javascript: "openai_chat.mjs";
     anthropic_in_javascript: "anthropic_messages.mjs";
     ai_sdk_in_javascript: "ai_sdk.mjs";

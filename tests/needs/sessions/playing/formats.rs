@@ -6,12 +6,14 @@ use super::{client, recorded};
 use crate::support::process;
 
 /// A program for each format.
-const PROGRAMS: [&str; 5] = [
+const PROGRAMS: [&str; 7] = [
     "openai_chat.py",
     "openai_responses.py",
     "anthropic_messages.py",
     "google_genai.py",
     "ollama_chat.py",
+    "bedrock_boto3.py",
+    "bedrock_anthropic.py",
 ];
 
 /// The suite of a recording whose agents are another client's program. What the tool says that failed is in the words
@@ -35,6 +37,10 @@ fn plays_to_the_others(program: &str) {
             let mut command = desk::command(&folder, None, &["test", "::playback"]);
             command
                 .env("AGENT_MODEL", of.model)
+                // A run of another format does not say that a client of AWS plays it.
+                .env("AWS_ACCESS_KEY_ID", "any")
+                .env("AWS_SECRET_ACCESS_KEY", "any")
+                .env("AWS_REGION", "us-east-1")
                 .env("AGENT_CHANGE", change);
             process::run(&mut command)
         };
@@ -77,4 +83,8 @@ pub(crate) fn a_run_of_gemini_plays_to_clients_of_other_formats() {
 
 pub(crate) fn a_run_of_ollama_plays_to_clients_of_other_formats() {
     plays_to_the_others("ollama_chat.py");
+}
+
+pub(crate) fn a_run_of_converse_plays_to_clients_of_other_formats() {
+    plays_to_the_others("bedrock_boto3.py");
 }

@@ -7,13 +7,15 @@ mod imports;
 mod offline;
 
 pub(crate) use changes::{
-    ai_sdk_in_javascript, anthropic_in_javascript, anthropic_in_python, claude_on_vertex_in_python,
-    gemini_on_vertex_in_python, google_genai_in_python, langgraph_in_python, ollama_in_python,
-    openai_agents_in_python, openai_chat_in_python, openai_in_javascript,
-    openai_responses_in_python, pydantic_ai_in_python,
+    ai_sdk_in_javascript, anthropic_in_javascript, anthropic_in_python,
+    anthropic_on_bedrock_in_python, boto3_in_python, claude_on_vertex_in_python,
+    gemini_on_vertex_in_python, google_genai_in_python, langchain_on_bedrock_in_python,
+    langgraph_in_python, ollama_in_python, openai_agents_in_python, openai_chat_in_python,
+    openai_in_javascript, openai_responses_in_python, pydantic_ai_in_python, strands_in_python,
 };
 pub(crate) use formats::{
-    a_chat_plays_to_clients_of_other_formats, a_run_of_gemini_plays_to_clients_of_other_formats,
+    a_chat_plays_to_clients_of_other_formats, a_run_of_converse_plays_to_clients_of_other_formats,
+    a_run_of_gemini_plays_to_clients_of_other_formats,
     a_run_of_messages_plays_to_clients_of_other_formats,
     a_run_of_ollama_plays_to_clients_of_other_formats,
     a_run_of_responses_plays_to_clients_of_other_formats,
