@@ -79,7 +79,7 @@ fn errors_are_in_the_shape_of_the_provider() {
         let body: Value = answer.json().await.unwrap();
         assert_eq!(
             body["error"]["message"],
-            "mcptest: the address does not end with a provider; known providers: `openai`, `azure`, `anthropic`, `vertex_anthropic`, `gemini`, `vertex`, `ollama`"
+            "mcptest: the address does not end with a provider; known providers: `openai`, `azure`, `anthropic`, `vertex_anthropic`, `gemini`, `vertex`, `ollama`, `bedrock`"
         );
     });
 }
