@@ -4,6 +4,7 @@
 use std::env::{self, VarError};
 use std::path::Path;
 
+use crate::driver::API_KEY;
 use crate::endpoint::Provider;
 use crate::mcp::variable_of;
 use crate::mode::Mode;
@@ -29,6 +30,29 @@ pub(crate) fn check_addresses() -> Result<(), String> {
     Ok(())
 }
 
+/// What an agent is given in the place of an API key of Bedrock: many clients send one over HTTPS alone, and the session's
+/// address is none. So the agent signs its requests, with a placeholder where it has no key of its own, and the session puts
+/// the API key in the place of the signature.
+fn of_api_key(mode: Mode, variable: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
+    let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+    if set(API_KEY).is_none() {
+        return Vec::new();
+    }
+    let mut given = vec![(API_KEY, "")];
+    if mode == Mode::Record
+        && !["AWS_ACCESS_KEY_ID", "AWS_PROFILE"]
+            .iter()
+            .any(|it| set(it).is_some())
+    {
+        given.extend([
+            ("AWS_ACCESS_KEY_ID", "mcptest-records"),
+            ("AWS_SECRET_ACCESS_KEY", "mcptest-records"),
+        ]);
+    }
+    let own = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    given.into_iter().map(own).collect()
+}
+
 /// The variables of a session: the addresses, the mode, and the prompt unless it is longer than a system lets a
 /// variable be.
 pub(crate) fn variables(
@@ -44,6 +68,7 @@ pub(crate) fn variables(
         let variables = provider.variables.iter();
         environment.extend(variables.map(|name| ((*name).to_owned(), url.clone())));
     }
+    environment.extend(of_api_key(mode, |name| std::env::var(name).ok()));
     for (server, url) in servers {
         environment.push((variable_of(server), url.clone()));
     }
@@ -66,4 +91,29 @@ pub(crate) fn variables(
         environment.push((name.to_owned(), value));
     }
     environment
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_signs_where_there_is_an_api_key_of_bedrock() {
+        let names = |mode: Mode, set: &[&str]| {
+            let variable = |name: &str| set.contains(&name).then(|| "set-here".to_owned());
+            let given = of_api_key(mode, variable).into_iter();
+            given.map(|(name, _)| name).collect::<Vec<_>>()
+        };
+        assert!(names(Mode::Record, &["AWS_ACCESS_KEY_ID"]).is_empty());
+        assert_eq!(
+            names(Mode::Record, &[API_KEY]),
+            [API_KEY, "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]
+        );
+        assert_eq!(
+            names(Mode::Record, &[API_KEY, "AWS_ACCESS_KEY_ID"]),
+            [API_KEY]
+        );
+        assert_eq!(names(Mode::Record, &[API_KEY, "AWS_PROFILE"]), [API_KEY]);
+        assert_eq!(names(Mode::Play, &[API_KEY]), [API_KEY]);
+    }
 }

@@ -23,6 +23,9 @@ use tokio::sync::Notify;
 
 use crate::process::Running;
 
+/// The variable that holds an API key of Bedrock.
+pub(crate) const API_KEY: &str = "AWS_BEARER_TOKEN_BEDROCK";
+
 /// What stands for the prompt in an argument.
 const PROMPT: &str = "{{prompt}}";
 
@@ -254,9 +257,15 @@ fn start(agent: &AgentCommand) -> Result<Running, StartError> {
     let arguments = agent.command.iter().skip(1);
     let arguments = arguments.map(|argument| argument.replace(PROMPT, prompt));
     Running::start(program, &agent.folder, agent.file.as_deref(), |command| {
-        command
-            .args(arguments)
-            .envs(agent.environment.iter().map(|(name, value)| (name, value)));
+        command.args(arguments);
+        for (name, value) in &agent.environment {
+            // Clients look whether this one is set, whatever it holds.
+            if name == API_KEY && value.is_empty() {
+                command.env_remove(name);
+            } else {
+                command.env(name, value);
+            }
+        }
     })
     .map_err(failed)
 }

@@ -2,6 +2,7 @@
 
 use mcptest_trace::record::environment::is_secret;
 
+use crate::driver::API_KEY;
 use crate::protocol::Provider;
 
 /// What stands in place of a key.
@@ -44,6 +45,8 @@ pub(super) fn placeholders(names: impl Iterator<Item = String>) -> Vec<(String, 
         let upper = name.to_ascii_uppercase();
         PROVIDERS.iter().any(|provider| upper.starts_with(provider)) && is_secret(name)
     };
+    // Clients do not send this one over HTTP, and sign without it.
+    let names = names.filter(|name| name != API_KEY);
     let mut names: Vec<String> = names.filter(is_key).collect();
     let keys = Provider::all().flat_map(|provider| provider.keys);
     let keys = keys.chain(&OF_OTHERS).map(|name| (*name).to_owned());

@@ -1,5 +1,5 @@
 //! Requests to AWS. A client signs a request for the address that it has, which is that of the session. So the session signs
-//! it again, for the address to which it goes. An API key of Bedrock is passed on as it is.
+//! it again, for the address to which it goes, or puts an API key of Bedrock in its place where there is one.
 
 use std::borrow::Cow;
 use std::time::SystemTime;
@@ -10,6 +10,7 @@ use aws_sigv4::sign::v4::SigningParams;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName};
 use axum::http::{HeaderValue, Method};
 
+use crate::driver::API_KEY;
 use crate::endpoint::Upstream;
 
 /// The name that the signature has which is signed again.
@@ -107,6 +108,14 @@ pub(super) fn sign(
         return Ok(());
     }
     let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+    if let Some(mut bearer) = set(API_KEY).and_then(|key| bearer(&key)) {
+        for name in &OF_SIGNATURE {
+            headers.remove(name);
+        }
+        bearer.set_sensitive(true);
+        headers.insert(AUTHORIZATION, bearer);
+        return Ok(());
+    }
     let own = set("AWS_ACCESS_KEY_ID").zip(set("AWS_SECRET_ACCESS_KEY"));
     let problem = match (scope(headers), own) {
         (None, _) => "the session cannot sign the request again as the agent signed it",
@@ -141,6 +150,10 @@ pub(super) fn sign(
     } else {
         Ok(())
     }
+}
+
+fn bearer(key: &str) -> Option<HeaderValue> {
+    HeaderValue::from_str(&format!("Bearer {key}")).ok()
 }
 
 fn host(url: &str) -> Option<&str> {
@@ -269,6 +282,17 @@ mod tests {
         again(AT_AWS, &mut all, keys).unwrap();
         assert_eq!(all, before);
         assert_eq!(region(&all, keys).as_deref(), Some("us-east-1"));
+    }
+
+    #[test]
+    fn an_api_key_of_the_environment_takes_the_place_of_a_signature() {
+        let mut all = headers(LOGIN);
+        again(AT_AWS, &mut all, |name| {
+            (name == API_KEY).then(|| "bedrock-api-key-1".to_owned())
+        })
+        .unwrap();
+        assert_eq!(login(&all), Some("Bearer bedrock-api-key-1"));
+        assert!(!all.contains_key("x-amz-security-token"));
     }
 
     #[test]
