@@ -12,7 +12,7 @@ const PLACEHOLDER: &str = "mcptest-plays";
 const OF_OTHERS: [&str; 1] = ["MISTRAL_API_KEY"];
 
 /// What the names of variables begin with that hold keys of model providers.
-const PROVIDERS: [&str; 24] = [
+const PROVIDERS: [&str; 26] = [
     "ANTHROPIC",
     "AWS",
     "AZURE",
@@ -32,10 +32,12 @@ const PROVIDERS: [&str; 24] = [
     "LLM",
     "MISTRAL",
     "MOONSHOT",
+    "OLLAMA",
     "OPENAI",
     "OPENROUTER",
     "PERPLEXITY",
     "TOGETHER",
+    "VERTEX",
     "XAI",
 ];
 
