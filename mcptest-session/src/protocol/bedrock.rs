@@ -30,6 +30,8 @@ const PROVIDERS: [Provider; 1] = [Provider {
     keys: &[],
     default: Some("https://bedrock-runtime.{region}.amazonaws.com"),
     version: Version::None,
+    openai_at: None,
+    port: None,
 }];
 
 /// Whether a format is one of Bedrock, whose clients sign their requests.

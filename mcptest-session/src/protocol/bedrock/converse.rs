@@ -44,6 +44,15 @@ impl Protocol for Converse {
         &PROVIDERS
     }
 
+    fn title(&self) -> &'static str {
+        "Bedrock's Converse (`/converse`)"
+    }
+
+    /// [`Invoke`](super::Invoke) says it for both.
+    fn unread(&self, _path: &str, _body: &[u8]) -> Option<&'static str> {
+        None
+    }
+
     fn route(&self, path: &str) -> Option<Route> {
         super::route(path, "converse", "converse-stream")
     }

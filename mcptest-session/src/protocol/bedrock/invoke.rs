@@ -27,6 +27,10 @@ const OF_ANTHROPIC: [&str; 2] = ["anthropic.", "claude"];
 /// The kinds of ARNs that do not say which model they lead to.
 const LEADS_ELSEWHERE: [&str; 2] = [":application-inference-profile/", ":provisioned-model/"];
 
+/// What is in the names of models that give no text: those of vectors, orders and pictures. An agent asks them beside its
+/// model.
+const WITHOUT_WORDS: [&str; 5] = ["embed", "rerank", "image", "canvas", "stability."];
+
 impl Protocol for Invoke {
     fn name(&self) -> &'static str {
         NAME
@@ -34,6 +38,21 @@ impl Protocol for Invoke {
 
     fn providers(&self) -> &'static [Provider] {
         &[]
+    }
+
+    fn title(&self) -> &'static str {
+        "Bedrock's InvokeModel with a model of Anthropic (`/invoke`)"
+    }
+
+    fn unread(&self, path: &str, _body: &[u8]) -> Option<&'static str> {
+        let (model, operation) = super::operation(path)?;
+        let model = model.to_ascii_lowercase();
+        if operation == "invoke-with-bidirectional-stream" {
+            return Some("talks in real time (`/invoke-with-bidirectional-stream`)");
+        }
+        let is_asked = ["invoke", "invoke-with-response-stream"].contains(&operation);
+        let speaks = !WITHOUT_WORDS.iter().any(|word| model.contains(word));
+        (is_asked && speaks).then_some("models of other makers (`/invoke`; `/converse` is read)")
     }
 
     fn route(&self, path: &str) -> Option<Route> {

@@ -20,6 +20,11 @@ fn what_asks_a_model_in_another_form_says_what_is_read() {
             "models of other makers",
         ),
         ("/api/generate", "Ollama's completions"),
+        ("/model/meta.llama3-70b/invoke", "models of other makers"),
+        (
+            "/model/amazon.nova-sonic/invoke-with-bidirectional-stream",
+            "talks in real time",
+        ),
     ] {
         let why = unread(path, b"{\"model\":\"m\",\"prompt\":\"Hi\"}").unwrap();
         assert!(why.starts_with(begin), "{path}: {why}");
@@ -48,6 +53,10 @@ fn what_asks_no_model_or_is_read_is_left_alone() {
         "/api/show",
         "/api/version",
         "/api/embed",
+        "/model/amazon.titan-embed-text-v2%3A0/invoke",
+        "/model/anthropic.claude-sonnet-4/invoke",
+        "/model/meta.llama3-70b/converse",
+        "/async-invoke",
         // Without a prompt it loads the model.
         "/api/generate",
     ] {
