@@ -160,12 +160,9 @@ impl SessionRecording {
         }
         let mut counts = RedactionCounts::default();
         self.redactor.redact_run_counted(&mut run, &mut counts);
-        for tool in run["tools"].as_array_mut().into_iter().flatten() {
-            for key in ["description", "input_schema", "annotations"] {
-                if let Some(value) = tool.get_mut(key) {
-                    texts(&self.redactor, value);
-                }
-            }
+        if let Value::Object(run) = &mut run {
+            // A run that was offered no tools says so.
+            run.entry("tools").or_insert(Value::Null);
         }
         self.redacted = counts;
         self.suspects = suspects(&run);
@@ -241,16 +238,6 @@ impl SessionRecording {
         for flaw in &self.flaws {
             say(&format!("error: {flaw}"));
         }
-    }
-}
-
-/// Takes secrets out of the texts of a value. Its keys are arguments of tools, and stay: an argument `password` is none.
-fn texts(redactor: &Redactor, value: &mut Value) {
-    match value {
-        Value::String(_) => redactor.redact(value),
-        Value::Array(items) => items.iter_mut().for_each(|item| texts(redactor, item)),
-        Value::Object(map) => map.values_mut().for_each(|item| texts(redactor, item)),
-        _ => {}
     }
 }
 

@@ -17,7 +17,7 @@ use super::read;
 use super::reader::Reader;
 use super::{
     OfferedTool, Outcome, OwnTools, Problem, ReadOnlyTools, RequestSettings, Signals, ToolCall,
-    ToolResult, Trace, cause, keys, number, tools,
+    ToolResult, Trace, cause, fields, number, tools,
 };
 
 /// The most problems of a cassette that are listed.
@@ -374,7 +374,7 @@ fn typed(
     problems: &mut Vec<Problem>,
 ) -> Run {
     let mut at = Reader::new(problems).of_minor(minor);
-    at.keys(&map, &keys::RUN);
+    at.keys(&map, &fields::RUN);
     let recorded = Recorded::read(text, &map);
     let map = &mut map;
     let session = map.take("session").map(Json::into_value);

@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Synthesized;
+use super::fields;
 use super::json::{Json, Object};
-use super::keys;
 use super::reader::Reader;
 
 /// What the code says of a call of its own tool, where that is not what the model asked or was told.
@@ -138,7 +138,7 @@ impl OwnTools {
 
 /// Reads what a call says of the code's side of it.
 pub(super) fn side(mut map: Object<'_>, at: &mut Reader<'_>) -> OwnSide {
-    at.keys(&map, &keys::OWN);
+    at.keys(&map, &fields::OWN);
     let map = &mut map;
     OwnSide {
         args: map.take("args").map(Json::into_value),
@@ -151,7 +151,7 @@ pub(super) fn side(mut map: Object<'_>, at: &mut Reader<'_>) -> OwnSide {
 }
 
 fn attempt(mut map: Object<'_>, at: &mut Reader<'_>) -> Attempt {
-    at.keys(&map, &keys::ATTEMPT);
+    at.keys(&map, &fields::ATTEMPT);
     Attempt {
         args: map.take("args").map(Json::into_value),
         result: map.take("result").map(Json::into_value),
@@ -163,7 +163,7 @@ fn attempt(mut map: Object<'_>, at: &mut Reader<'_>) -> Attempt {
 /// The mark of the fault that answered.
 pub(super) fn synthesized(map: &mut Object<'_>, at: &mut Reader<'_>) -> Option<Synthesized> {
     at.object(map, "synthesized", |mut map, at| {
-        at.keys(&map, &keys::SYNTHESIZED);
+        at.keys(&map, &fields::SYNTHESIZED);
         Synthesized {
             fault: at.required_text(&mut map, "fault"),
             kind: at.text(&mut map, "kind").unwrap_or_default(),

@@ -3,8 +3,8 @@
 use serde_json::{Number, json};
 
 use super::conversation::sum;
+use super::fields;
 use super::json::{Json, Object};
-use super::keys;
 use super::own;
 use super::place::is_object;
 use super::reader::{Problem, Reader, whole};
@@ -26,7 +26,7 @@ pub(super) fn trace(envelope: Json<'_>, problems: &mut Vec<Problem>) -> Trace {
 }
 
 pub(super) fn trace_of(mut map: Object<'_>, at: &mut Reader<'_>) -> Trace {
-    at.keys(&map, &keys::TRACE);
+    at.keys(&map, &fields::TRACE);
     let map = &mut map;
     let tool_calls = at.list(map, "tool_calls", |map, _, at| tool_call(map, at));
     let calls = tool_calls.len();
@@ -52,7 +52,7 @@ pub(super) fn trace_of(mut map: Object<'_>, at: &mut Reader<'_>) -> Trace {
 }
 
 fn tool_call(mut map: Object<'_>, at: &mut Reader<'_>) -> ToolCall {
-    at.keys(&map, &keys::CALL);
+    at.keys(&map, &fields::CALL);
     let map = &mut map;
     // A call that tells none is one with none, the same in every reading.
     let args = map.take("args").filter(|args| !args.is_null());
@@ -77,7 +77,7 @@ fn tool_call(mut map: Object<'_>, at: &mut Reader<'_>) -> ToolCall {
 }
 
 fn tool_result(mut map: Object<'_>, index: usize, calls: usize, at: &mut Reader<'_>) -> ToolResult {
-    at.keys(&map, &keys::RESULT);
+    at.keys(&map, &fields::RESULT);
     let map = &mut map;
     at.require(map, "call_index");
     let recorded = at.count(map, "call_index");
@@ -131,10 +131,10 @@ fn is_error(map: &mut Object<'_>, synthesized: bool, at: &mut Reader<'_>) -> (bo
 
 /// `calls` were made, which tell of the first `told` steps.
 fn conversation(mut map: Object<'_>, calls: usize, told: u64, at: &mut Reader<'_>) -> Conversation {
-    at.keys(&map, &keys::CONVERSATION);
+    at.keys(&map, &fields::CONVERSATION);
     let map = &mut map;
     let steps = at.list(map, "steps", |mut map, _, at| {
-        at.keys(&map, &keys::STEP);
+        at.keys(&map, &fields::STEP);
         let tokens = StepTokens {
             prompt: at.count(&mut map, "prompt"),
             completion: at.count(&mut map, "completion"),
@@ -179,7 +179,7 @@ fn conversation(mut map: Object<'_>, calls: usize, told: u64, at: &mut Reader<'_
             .text(map, "stop_reason")
             .map(|text| StopReason::from_text(&text)),
         turns: at.list(map, "turns", |mut map, _, at| {
-            at.keys(&map, &keys::TURN);
+            at.keys(&map, &fields::TURN);
             Turn {
                 role: at.required_text(&mut map, "role"),
                 content: at.text(&mut map, "content").unwrap_or_default(),
@@ -224,7 +224,7 @@ fn contradiction(tokens: Tokens, all_parts: bool, steps: &[StepTokens], at: &mut
 
 /// The tokens, and whether both parts of the total are stated.
 fn tokens(mut map: Object<'_>, at: &mut Reader<'_>) -> (Tokens, bool) {
-    at.keys(&map, &keys::TOKENS);
+    at.keys(&map, &fields::TOKENS);
     let map = &mut map;
     let (prompt, completion) = (at.count(map, "prompt"), at.count(map, "completion"));
     let stated = at.count(map, "total");
@@ -248,7 +248,7 @@ fn tokens(mut map: Object<'_>, at: &mut Reader<'_>) -> (Tokens, bool) {
 }
 
 fn per_turn(mut map: Object<'_>, calls: usize, at: &mut Reader<'_>) -> PerTurn {
-    at.keys(&map, &keys::PER_TURN);
+    at.keys(&map, &fields::PER_TURN);
     let map = &mut map;
     PerTurn {
         calls: at.field(map, "calls", |value, at| {
@@ -273,17 +273,12 @@ fn per_turn(mut map: Object<'_>, calls: usize, at: &mut Reader<'_>) -> PerTurn {
 }
 
 pub(super) fn signals(mut map: Object<'_>, at: &mut Reader<'_>) -> Signals {
-    const KNOWN: [&str; 4] = [
-        "confidence",
-        "loop_detection",
-        "tool_correctness",
-        "coherence",
-    ];
-    for (name, _) in map.iter().filter(|(name, _)| !KNOWN.contains(name)) {
-        at.problem(format!(
-            "`{name}` is not a signal; there are {}",
-            KNOWN.map(|s| format!("`{s}`")).join(", ")
-        ));
+    at.declared(&fields::SIGNALS);
+    let known = |name: &str| fields::SIGNALS.get(name).is_some();
+    for (name, _) in map.iter().filter(|(name, _)| !known(name)) {
+        let known = fields::SIGNALS.keys().map(|key| format!("`{key}`"));
+        let known = known.collect::<Vec<_>>().join(", ");
+        at.problem(format!("`{name}` is not a signal; there are {known}"));
     }
     let mut signal = |name: &str| {
         at.of_kind(&mut map, name, "a number from 0 to 1", |value, _| {
@@ -301,7 +296,7 @@ pub(super) fn signals(mut map: Object<'_>, at: &mut Reader<'_>) -> Signals {
 }
 
 pub(super) fn outcome(mut map: Object<'_>, at: &mut Reader<'_>) -> Outcome {
-    at.keys(&map, &keys::OUTCOME);
+    at.keys(&map, &fields::OUTCOME);
     let map = &mut map;
     Outcome {
         passed: at.flag(map, "passed"),

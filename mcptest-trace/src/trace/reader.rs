@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use super::fields::Fields;
 use super::json::{Json, Object};
-use super::keys::Keys;
 
 /// Something malformed in a recorded value: where, and what is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +59,8 @@ pub(super) struct Reader<'p> {
     problems: &'p mut Vec<Problem>,
     /// The minor version of the format that the value states.
     minor: u64,
+    /// The fields of the object being read.
+    fields: Option<&'static Fields>,
 }
 
 impl<'p> Reader<'p> {
@@ -67,6 +69,7 @@ impl<'p> Reader<'p> {
             step: Way::Root,
             problems,
             minor: 0,
+            fields: None,
         }
     }
 
@@ -80,6 +83,7 @@ impl<'p> Reader<'p> {
             step: Way::Key(&self.step, key),
             problems: self.problems,
             minor: self.minor,
+            fields: None,
         }
     }
 
@@ -88,6 +92,7 @@ impl<'p> Reader<'p> {
             step: Way::Item(&self.step, index),
             problems: self.problems,
             minor: self.minor,
+            fields: None,
         }
     }
 
@@ -106,9 +111,15 @@ impl<'p> Reader<'p> {
         });
     }
 
-    /// Notes the keys that were meant to be a known one.
-    pub(super) fn keys(&mut self, map: &Object<'_>, keys: &'static Keys) {
-        for (key, known, since) in keys.meant(map) {
+    /// From here on only these fields may be read.
+    pub(super) fn declared(&mut self, fields: &'static Fields) {
+        self.fields = Some(fields);
+    }
+
+    /// Notes the keys that were meant to be a known one. From here on only these may be read.
+    pub(super) fn keys(&mut self, map: &Object<'_>, fields: &'static Fields) {
+        self.declared(fields);
+        for (key, known, since) in fields.meant(map) {
             let message = format!("not a known key; did you mean `{known}`?");
             let is_newer = since > self.minor;
             self.at(key).note(message, true, is_newer);
@@ -126,6 +137,10 @@ impl<'p> Reader<'p> {
         name: &str,
         read: impl FnOnce(Json<'_>, &mut Reader<'_>) -> Option<T>,
     ) -> Option<T> {
+        debug_assert!(
+            self.fields.is_some_and(|fields| fields.get(name).is_some()),
+            "`{name}` is read and not declared: declare it in `trace/fields/`"
+        );
         match map.take(name) {
             None | Some(Json::Null) => None,
             Some(value) => read(value, &mut self.at(name)),

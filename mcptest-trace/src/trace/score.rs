@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::Number;
 
+use super::fields;
 use super::json::Object;
-use super::keys;
 use super::reader::Reader;
 use crate::setters::setters;
 
@@ -67,7 +67,7 @@ impl Score {
 
 /// Reads an entry of a recording's `scores`.
 pub(super) fn score(mut map: Object<'_>, at: &mut Reader<'_>) -> Score {
-    at.keys(&map, &keys::SCORE);
+    at.keys(&map, &fields::SCORE);
     let map = &mut map;
     at.require(map, "name");
     let name = at.text(map, "name");

@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::canonical::without_null;
+use super::fields;
 use super::json::Json;
-use super::keys;
 use super::reader::Reader;
 
 /// A tool that an agent was offered.
@@ -88,7 +88,7 @@ pub(super) fn read(value: Json<'_>, at: &mut Reader<'_>) -> Option<OfferedTool> 
     let tool = match value {
         Json::Text(line) => Some(OfferedTool::in_line(&line)),
         Json::Object(mut map) => {
-            at.keys(&map, &keys::TOOL);
+            at.keys(&map, &fields::TOOL);
             let map = &mut map;
             Some(OfferedTool {
                 name: at.required_text(map, "name"),

@@ -3,7 +3,8 @@
 mod plan;
 mod same;
 
-use crate::trace::{Origin, PathKeys, parse_run};
+use crate::trace::fields::sample::whole_run;
+use crate::trace::{Origin, PathKeys, Trace, parse_run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -329,4 +330,23 @@ fn a_run_is_cut_or_grows() {
     assert_eq!(grown.trace.conversation.tokens.total, Some(840));
     let capped = of(&run, Operator::StopReason)[0].apply(&run);
     assert!(capped.trace.truncated());
+}
+
+/// What a mutant does with a field is the same in both halves: in the typed trace, and in what target paths see.
+#[test]
+fn a_mutant_has_every_field_that_its_run_has() {
+    let text = whole_run("Order A0001 is cancelled.").to_string();
+    let run = parse_run(text.as_bytes(), &Origin::file("run-1.json")).unwrap();
+    let mutants = all(&run);
+    assert!(!mutants.is_empty());
+    for mutant in mutants {
+        let changed = mutant.apply(&run);
+        let (trace, problems) = Trace::check_envelope(changed.envelope());
+        let line = mutant.line();
+        assert_eq!(problems, [], "{line}");
+        assert_eq!(
+            changed.trace, trace,
+            "{line}: see `typed.rs` and `recorded.rs`"
+        );
+    }
 }

@@ -37,30 +37,49 @@ pub(super) fn changed(before: &Trace, change: &Change) -> (Trace, Sources) {
         _ => results.unzip(),
     };
     let (turns, said) = change.turns(before).into_iter().unzip();
+    // A new field: a mutant has it as its run has it. If it tells of calls by their indices, or is a text that `edit`
+    // must change with the calls, change it here as `recorded.rs` does. A test holds both against each other.
+    let Trace {
+        tool_calls,
+        tool_results,
+        final_response,
+        conversation,
+        scores,
+        flags_are_partial,
+    } = before;
+    let Conversation {
+        tokens,
+        duration_ms,
+        message_count,
+        stop_reason,
+        turns: _,
+        per_turn,
+        steps,
+        step_models,
+    } = conversation;
     let mut trace = Trace {
-        scores: before.scores.clone(),
-        flags_are_partial: before.flags_are_partial,
-        tool_calls: calls
-            .iter()
-            .map(|call| before.tool_calls[*call].clone())
-            .collect(),
+        tool_calls: calls.iter().map(|call| tool_calls[*call].clone()).collect(),
         tool_results: results
             .iter()
             .zip(answers)
             .map(|(result, call_index)| ToolResult {
                 call_index,
-                ..before.tool_results[*result].clone()
+                ..tool_results[*result].clone()
             })
             .collect(),
-        final_response: before.final_response.clone(),
+        final_response: final_response.clone(),
         conversation: Conversation {
+            tokens: *tokens,
+            duration_ms: *duration_ms,
+            message_count: *message_count,
+            stop_reason: stop_reason.clone(),
             turns: said,
-            per_turn: before.conversation.per_turn.clone(),
-            steps: before.conversation.steps.clone(),
-            step_models: before.conversation.step_models.clone(),
-            stop_reason: before.conversation.stop_reason.clone(),
-            ..before.conversation
+            per_turn: per_turn.clone(),
+            steps: steps.clone(),
+            step_models: step_models.clone(),
         },
+        scores: scores.clone(),
+        flags_are_partial: *flags_are_partial,
     };
     if let Some(order) = order.filter(|order| !is_permutation(order, all)) {
         move_bounds(&mut trace.conversation, &anchors(&order));

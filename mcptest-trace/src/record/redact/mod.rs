@@ -261,15 +261,7 @@ impl Redactor {
             }
             Value::Object(map) => {
                 for (key, value) in map.iter_mut() {
-                    self.counted(value, counts);
-                    for weak in &self.weak {
-                        weak.taken_out_of(key, value, counts);
-                    }
-                    if self.named.is_some()
-                        && let Some(name) = named::name_of(key)
-                    {
-                        named::blank(value, name, counts);
-                    }
+                    self.entry(key, value, counts);
                 }
                 if self.named.is_some()
                     && let Some(name) = named::named_beside(map)
@@ -277,7 +269,7 @@ impl Redactor {
                 {
                     named::blank(value, name, counts);
                 }
-                self.redact_keys(map, counts);
+                self.redact_keys(map, |_| false, counts);
             }
             Value::Number(number) => {
                 let text = number.to_string();
@@ -290,6 +282,19 @@ impl Redactor {
                 }
             }
             Value::Bool(_) | Value::Null => {}
+        }
+    }
+
+    /// Takes out what a value holds, and what its key says of it.
+    fn entry(&self, key: &str, value: &mut Value, counts: &mut RedactionCounts) {
+        self.counted(value, counts);
+        for weak in &self.weak {
+            weak.taken_out_of(key, value, counts);
+        }
+        if self.named.is_some()
+            && let Some(name) = named::name_of(key)
+        {
+            named::blank(value, name, counts);
         }
     }
 
@@ -396,21 +401,28 @@ impl Redactor {
         redacted
     }
 
-    /// Keys that become the same are numbered, so that no value is lost.
-    fn redact_keys(&self, map: &mut Map<String, Value>, counts: &mut RedactionCounts) {
-        if !map
-            .keys()
-            .any(|key| matches!(self.redact_text(key), Cow::Owned(_)))
-        {
+    /// Takes secrets out of all keys but those that stay. Keys that become the same are numbered, so that no value is lost.
+    fn redact_keys(
+        &self,
+        map: &mut Map<String, Value>,
+        stays: impl Fn(&str) -> bool,
+        counts: &mut RedactionCounts,
+    ) {
+        let untouched =
+            |key: &String| stays(key) || matches!(self.redact_text(key), Cow::Borrowed(_));
+        if map.keys().all(untouched) {
             return;
         }
         let old = std::mem::take(map);
-        let untouched = |key: &String| matches!(self.redact_text(key), Cow::Borrowed(_));
         let kept: BTreeSet<String> = old.keys().filter(|key| untouched(key)).cloned().collect();
         // The next number of each key that others became too.
         let mut numbers: HashMap<String, usize> = HashMap::new();
         for (key, value) in old {
-            let mut free = self.text_counted(&key, counts).into_owned();
+            let mut free = if stays(&key) {
+                key.clone()
+            } else {
+                self.text_counted(&key, counts).into_owned()
+            };
             if free != key {
                 let base = free.clone();
                 let number = numbers.entry(base.clone()).or_insert(2);

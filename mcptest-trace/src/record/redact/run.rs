@@ -1,91 +1,112 @@
 //! A recorded run without secrets, which is still a recorded run.
+//!
+//! Secrets are taken out of everything but what a declaration keeps (`trace/fields/`): a field that nobody thought of is
+//! searched.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{RedactionCounts, Redactor};
+use crate::trace::fields::{Field, Fields, RUN, Secrets, Takes};
 
 /// Keys of a tool result that the protocol gives their meaning.
 const OF_RESULTS: [&str; 3] = ["content", "structuredContent", "isError"];
 
 impl Redactor {
     /// Takes secrets and what the patterns match out of everything in a cassette that users,
-    /// models and tools said. What makes it a cassette (its keys, the names of tools and servers,
-    /// the model, how it stopped) stays, whatever a secret or a pattern looks like.
+    /// models and tools said, and out of what no declaration knows. What makes it a cassette (its keys, the names of
+    /// tools and servers, the model, how it stopped) stays, whatever a secret or a pattern looks like.
     pub fn redact_run(&self, run: &mut Value) {
         self.redact_run_counted(run, &mut RedactionCounts::default());
     }
 
     /// The same, and counts what is taken out.
     pub fn redact_run_counted(&self, run: &mut Value, counts: &mut RedactionCounts) {
-        if let Some(learned) = self.learned_of(run) {
-            learned.take_out(run, counts, self);
+        let of_run = self.learned_of(run);
+        for learned in self.learned.iter().chain(&of_run) {
+            learned.object(run, &RUN, counts, self);
         }
-        self.take_out(run, counts, self);
+        self.object(run, &RUN, counts, self);
     }
 
     /// Takes out what this one knows, but for the texts that `keeps` keeps.
-    fn take_out(&self, run: &mut Value, counts: &mut RedactionCounts, keeps: &Self) {
-        let kept = |value: &Value, key: &str| {
-            let text = value.get(key).and_then(Value::as_str);
-            text.is_some_and(|text| keeps.kept.contains(text))
+    fn object(
+        &self,
+        value: &mut Value,
+        fields: &Fields,
+        counts: &mut RedactionCounts,
+        keeps: &Self,
+    ) {
+        let Value::Object(map) = value else {
+            return self.counted(value, counts);
         };
-        for key in ["system_prompt", "user_prompt"] {
-            if !kept(run, key) {
-                self.at(run, key, counts);
+        let by_suite = is_by_suite(fields, map);
+        for (key, value) in map.iter_mut() {
+            match fields.get(key) {
+                Some(field) => {
+                    let is_kept = by_suite && is_among(value, &keeps.kept);
+                    if !(is_kept && field.secrets == Secrets::TakenOutUnlessOfSuite) {
+                        self.field(value, field, counts, keeps);
+                    }
+                }
+                None if fields.words.contains(&key.as_str()) => {}
+                None if fields.has_own_keys => self.counted(value, counts),
+                None => self.entry(key, value, counts),
             }
         }
-        if let Some(imported) = run.get_mut("imported") {
-            self.at(imported, "user_prompt", counts);
-        }
-        let Some(trace) = run.get_mut("trace") else {
-            return;
-        };
-        self.at(trace, "final_response", counts);
-        for call in items(trace, "tool_calls") {
-            self.at(call, "args", counts);
-            if let Some(own) = call.get_mut("own") {
-                self.own(own, counts);
-            }
-        }
-        for result in items(trace, "tool_results") {
-            if let Some(result) = result.get_mut("result") {
-                self.result(result, counts);
-            }
-        }
-        for score in items(trace, "scores") {
-            for key in ["by", "note"] {
-                self.at(score, key, counts);
-            }
-        }
-        let Some(conversation) = trace.get_mut("conversation") else {
-            return;
-        };
-        for turn in items(conversation, "turns") {
-            let asked = matches!(turn["role"].as_str(), Some("user" | "system"));
-            if !(asked && kept(turn, "content")) {
-                self.at(turn, "content", counts);
-            }
-        }
-        for turn in items(conversation, "per_turn") {
-            self.at(turn, "response", counts);
+        if !fields.has_own_keys {
+            let is_known = |key: &str| fields.get(key).is_some() || fields.words.contains(&key);
+            self.redact_keys(map, is_known, counts);
         }
     }
 
-    fn at(&self, value: &mut Value, key: &str, counts: &mut RedactionCounts) {
-        if let Some(inner) = value.get_mut(key) {
-            self.counted(inner, counts);
+    fn field(&self, value: &mut Value, field: &Field, counts: &mut RedactionCounts, keeps: &Self) {
+        match (field.secrets, field.takes) {
+            (Secrets::Kept, _) => {}
+            (Secrets::TakenOutOfResult, _) => self.result(value, counts),
+            (Secrets::TakenOutOfTexts, _) => self.texts(value, counts),
+            (_, Takes::Object(inner)) => self.object(value, inner, counts, keeps),
+            (_, Takes::List(inner)) => self.items(value, counts, |item, counts| {
+                self.object(item, inner, counts, keeps);
+            }),
+            (_, Takes::Lines(_, inner)) => self.items(value, counts, |item, counts| {
+                // A line is names.
+                if !item.is_string() {
+                    self.object(item, inner, counts, keeps);
+                }
+            }),
+            (_, Takes::Range) => self.items(value, counts, |item, counts| {
+                if !item.is_number() {
+                    self.counted(item, counts);
+                }
+            }),
+            (_, Takes::Count | Takes::Whole | Takes::Number | Takes::Share)
+                if value.is_number() => {}
+            _ => self.counted(value, counts),
         }
     }
 
-    /// What the agent's own code says of a call.
-    fn own(&self, own: &mut Value, counts: &mut RedactionCounts) {
-        for key in ["args", "result"] {
-            self.at(own, key, counts);
+    /// Looks at each item of a list, or at the whole of what is none.
+    fn items(
+        &self,
+        value: &mut Value,
+        counts: &mut RedactionCounts,
+        mut look: impl FnMut(&mut Value, &mut RedactionCounts),
+    ) {
+        match value {
+            Value::Array(items) => items.iter_mut().for_each(|item| look(item, counts)),
+            other => self.counted(other, counts),
         }
-        for attempt in items(own, "attempts") {
-            for key in ["args", "result", "error"] {
-                self.at(attempt, key, counts);
+    }
+
+    /// Takes secrets out of texts and keys, whatever the keys say.
+    fn texts(&self, value: &mut Value, counts: &mut RedactionCounts) {
+        match value {
+            Value::Array(items) => items.iter_mut().for_each(|item| self.texts(item, counts)),
+            Value::Object(map) => {
+                map.values_mut().for_each(|item| self.texts(item, counts));
+                self.redact_keys(map, |_| false, counts);
             }
+            scalar => self.counted(scalar, counts),
         }
     }
 
@@ -99,7 +120,7 @@ impl Redactor {
         }
         for (key, value) in map.iter_mut() {
             match (key.as_str(), value) {
-                ("isError", _) => {}
+                ("isError", Value::Bool(_)) => {}
                 ("content", Value::Array(blocks)) => {
                     for block in blocks {
                         self.block(block, counts);
@@ -122,10 +143,14 @@ impl Redactor {
     }
 }
 
-/// The entries of a list, if it is there.
-fn items<'v>(value: &'v mut Value, key: &str) -> impl Iterator<Item = &'v mut Value> {
-    let list = value.get_mut(key).and_then(Value::as_array_mut);
-    list.into_iter().flatten()
+/// Whether the suite may say the texts of an object: the prompts of a run, and turns of the user.
+fn is_by_suite(fields: &Fields, map: &Map<String, Value>) -> bool {
+    let role = map.get("role").and_then(Value::as_str);
+    fields.get("role").is_none() || matches!(role, Some("user" | "system"))
+}
+
+fn is_among(value: &Value, texts: &std::collections::BTreeSet<String>) -> bool {
+    value.as_str().is_some_and(|text| texts.contains(text))
 }
 
 #[cfg(test)]

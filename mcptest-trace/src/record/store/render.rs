@@ -3,24 +3,21 @@
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::trace::keys::{self, Keys};
+use crate::trace::fields::{self, Fields};
 
-/// Known keys that are younger than the order: they stand among those that are not known.
-const LATER: [&str; 3] = ["refused", "request_fingerprint", "tools"];
-
-/// A value whose known keys come in their order; the others follow, sorted. The elements of an array have
-/// the keys that are given for the array.
+/// A value whose fields come in the order in which they are declared; other keys follow, sorted. The elements of an
+/// array have the fields that are given for the array.
 #[derive(Clone, Copy)]
-struct Ordered<'a>(&'a Value, Option<&'static Keys>);
+struct Ordered<'a>(&'a Value, Option<&'static Fields>);
 
 impl Serialize for Ordered<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(value, keys) = *self;
+        let Self(value, fields) = *self;
         match value {
             Value::Array(items) => {
-                serializer.collect_seq(items.iter().map(|item| Ordered(item, keys)))
+                serializer.collect_seq(items.iter().map(|item| Ordered(item, fields)))
             }
-            Value::Object(map) => serializer.collect_map(entries(map, keys)),
+            Value::Object(map) => serializer.collect_map(entries(map, fields)),
             other => other.serialize(serializer),
         }
     }
@@ -29,13 +26,12 @@ impl Serialize for Ordered<'_> {
 /// An object's entries in their order.
 fn entries<'a>(
     map: &'a Map<String, Value>,
-    keys: Option<&Keys>,
+    fields: Option<&'static Fields>,
 ) -> impl Iterator<Item = (&'a String, Ordered<'a>)> {
-    let known = keys.map_or(&[][..], |keys| keys.known);
     let placed = map.iter().map(|(key, value)| {
-        let rank = known.iter().position(|known| known == key);
-        let rank = rank.filter(|_| !LATER.contains(&key.as_str()));
-        let inner = rank.and_then(|_| inner(key));
+        let rank = fields.and_then(|fields| fields.rank(key));
+        let field = fields.and_then(|fields| fields.get(key));
+        let inner = field.and_then(|field| field.takes.inner());
         (rank.unwrap_or(usize::MAX), key, Ordered(value, inner))
     });
     let mut placed: Vec<_> = placed.collect();
@@ -43,29 +39,16 @@ fn entries<'a>(
     placed.into_iter().map(|(_, key, value)| (key, value))
 }
 
-/// The keys of what stands under a known key.
-fn inner(key: &str) -> Option<&'static Keys> {
-    Some(match key {
-        "trace" => &keys::TRACE,
-        "tool_calls" => &keys::CALL,
-        "tool_results" => &keys::RESULT,
-        "conversation" => &keys::CONVERSATION,
-        "tokens" | "steps" => &keys::TOKENS,
-        "turns" => &keys::TURN,
-        _ => return None,
-    })
-}
-
 /// A run as a file of its own: indented by two spaces, with a final newline.
 #[must_use]
 pub fn render(run: &Value) -> String {
-    serde_json::to_string_pretty(&Ordered(run, Some(&keys::RUN))).unwrap_or_default() + "\n"
+    serde_json::to_string_pretty(&Ordered(run, Some(&fields::RUN))).unwrap_or_default() + "\n"
 }
 
 /// A run as a line, without the newline.
 #[must_use]
 pub fn render_line(run: &Value) -> String {
-    serde_json::to_string(&Ordered(run, Some(&keys::RUN))).unwrap_or_default()
+    serde_json::to_string(&Ordered(run, Some(&fields::RUN))).unwrap_or_default()
 }
 
 /// The line for a run whose file is given. No number is read, so none is rounded.
