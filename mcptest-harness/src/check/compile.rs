@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use mcptest_suite::matcher::{Asks, Matcher, MatcherVerdict, Prepare, Ready, Stage};
+use mcptest_suite::matcher::{Asks, Join, Matcher, MatcherVerdict, Prepare, Ready, Stage};
 use mcptest_suite::model::{Assertion, JsonSchema, Target};
 use mcptest_suite::read::{asks_only, holds_for};
 use mcptest_suite::{Diagnostic, Span, Spanned};
@@ -134,21 +134,8 @@ impl Compiler {
     /// pass without ever having been seen.
     fn no_refuted_snapshot(&mut self, matcher: &Matcher) {
         let asks = matcher.asks();
-        match asks {
-            Asks::Not(_) | Asks::Any(_) | Asks::One(_) => {
-                self.no_snapshot_below(matcher.name(), asks.inner());
-            }
-            Asks::Exactly(_)
-            | Asks::Whole(_)
-            | Asks::Part(_)
-            | Asks::Parts(_)
-            | Asks::Bounds { .. }
-            | Asks::Valid(_)
-            | Asks::Letters
-            | Asks::Form
-            | Asks::Snapshot(_)
-            | Asks::All(_)
-            | Asks::Model => {}
+        if asks.facts().join.is_some_and(|join| join != Join::All) {
+            self.no_snapshot_below(matcher.name(), asks.inner());
         }
         for inner in asks.inner() {
             self.no_refuted_snapshot(inner);

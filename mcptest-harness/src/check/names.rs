@@ -1,6 +1,6 @@
 //! What to know where a verdict on a list of names rests on a part of a name.
 
-use mcptest_suite::matcher::{Asks, Matcher};
+use mcptest_suite::matcher::Matcher;
 use serde_json::Value;
 
 use super::Check;
@@ -17,27 +17,9 @@ impl Check {
 }
 
 fn part_in(matcher: &Matcher<Compiled>, value: &Value) -> Option<String> {
-    match matcher.asks() {
-        Asks::Part(Value::String(text)) => part_of(&[text], value),
-        Asks::Parts(all) => {
-            let texts: Vec<&str> = all.iter().filter_map(Value::as_str).collect();
-            part_of(&texts, value)
-        }
-        Asks::Not(inner) => part_in(inner, value),
-        Asks::All(inner) | Asks::Any(inner) | Asks::One(inner) => {
-            let mut found = inner.iter().map(|inner| part_in(inner, value));
-            found.find_map(|found| found)
-        }
-        Asks::Exactly(_)
-        | Asks::Whole(_)
-        | Asks::Part(_)
-        | Asks::Bounds { .. }
-        | Asks::Valid(_)
-        | Asks::Letters
-        | Asks::Form
-        | Asks::Snapshot(_)
-        | Asks::Model => None,
-    }
+    let facts = matcher.asks().facts();
+    let below = || facts.below.iter().find_map(|inner| part_in(inner, value));
+    part_of(&facts.parts(), value).or_else(below)
 }
 
 fn part_of(wanted: &[&str], value: &Value) -> Option<String> {

@@ -11,7 +11,7 @@ use mcptest_trace::text::misspelt;
 use super::bounds::{BoundSide, NumberBound, SIDES, bounds_of, shown};
 use super::problems::{Problems, did_you_mean};
 use super::schema::{Schemas, below};
-use crate::matcher::{Asks, Matcher};
+use crate::matcher::{Demand, Join, Matcher};
 use crate::model::{Assertion, JsonSchema, Segment};
 use crate::{Diagnostic, Node, Span};
 
@@ -75,44 +75,39 @@ fn looked<'a>(assertion: &'a Assertion, target: &Measure, rest: &[Segment]) -> L
 impl Looked<'_> {
     fn matcher(&self, matcher: &Matcher, problems: &mut Problems) {
         let span = matcher.span();
-        match matcher.asks() {
-            Asks::Exactly(Value::Array(values))
-            | Asks::Whole(Value::Array(values))
-            | Asks::Part(Value::Array(values))
+        let facts = matcher.asks().facts();
+        match facts.demand {
+            Demand::Value(Value::Array(values)) | Demand::Part(Value::Array(values))
                 if self.target.list =>
             {
                 self.values(values, span, problems);
             }
-            Asks::Exactly(value) | Asks::Whole(value) => self.exactly(value, span, problems),
-            Asks::Parts(values) if self.target.list || !self.is_word() => {
+            Demand::Value(value) => self.exactly(value, span, problems),
+            Demand::Parts(values) if self.target.list || !self.is_word() => {
                 self.values(values, span, problems);
             }
-            Asks::Part(value) if self.target.list => self.one().exactly(value, span, problems),
-            Asks::Part(value) if !self.is_word() => self.exactly(value, span, problems),
-            Asks::Valid(schema) => self.schema(schema, problems),
-            Asks::Bounds { least, most } => {
+            Demand::Part(value) if self.target.list => self.one().exactly(value, span, problems),
+            Demand::Part(value) if !self.is_word() => self.exactly(value, span, problems),
+            Demand::Valid(schema) => self.schema(schema, problems),
+            Demand::Bounds(least, most) => {
                 let least = least.map(|least| (BoundSide::Least, least));
                 let most = most.map(|most| (BoundSide::Most, most));
                 let sides: Vec<_> = least.into_iter().chain(most).collect();
                 self.range(&sides, span, problems);
             }
-            Asks::Letters | Asks::Form if !self.is_word() => {
+            Demand::Text if !self.is_word() => {
                 let problem = self.problem(span, &format!("`{}` never holds", matcher.name()));
                 problems.push(problem.help("use `exact`, `min`, `max` or `between`"));
             }
-            Asks::Not(inner) => self.negated().matcher(inner, problems),
-            Asks::All(inner) | Asks::Any(inner) | Asks::One(inner) => {
-                for inner in inner {
-                    self.matcher(inner, problems);
-                }
-            }
-            // Of a word any part may be asked; a snapshot and a model ask for nothing that is known here.
-            Asks::Part(_)
-            | Asks::Parts(_)
-            | Asks::Letters
-            | Asks::Form
-            | Asks::Snapshot(_)
-            | Asks::Model => {}
+            // Of a word any part may be asked.
+            Demand::Part(_) | Demand::Parts(_) | Demand::Text | Demand::Nothing => {}
+        }
+        let looked = match facts.join {
+            Some(Join::Not) => self.negated(),
+            _ => *self,
+        };
+        for inner in facts.below {
+            looked.matcher(inner, problems);
         }
     }
 

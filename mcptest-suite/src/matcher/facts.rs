@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use super::asks::Asks;
+use super::asks::{Asks, Demand, Join};
 use super::stage::{Ready, Stage};
 use super::{Kind, Matcher};
 use crate::Span;
@@ -50,30 +50,20 @@ impl<S: Stage> Matcher<S> {
     /// The one value that is wanted, where there is one: it can be compared line by line.
     #[must_use]
     pub fn exact(&self) -> Option<&Value> {
-        match self.asks() {
-            Asks::Exactly(value) => Some(value),
-            _ => None,
-        }
+        self.asks().facts().exact
     }
 
     /// Whether it asks for this very value, where only `exact` can: nothing at all, or no item.
     #[must_use]
     pub fn names(&self, value: &Value) -> bool {
-        match self.asks() {
-            Asks::Exactly(expected) => expected == value,
-            Asks::All(all) => all.iter().all(|matcher| matcher.names(value)),
-            Asks::Any(any) => any.iter().any(|matcher| matcher.names(value)),
-            Asks::One(one) => one.iter().filter(|matcher| matcher.names(value)).count() == 1,
-            Asks::Whole(_)
-            | Asks::Part(_)
-            | Asks::Parts(_)
-            | Asks::Bounds { .. }
-            | Asks::Valid(_)
-            | Asks::Letters
-            | Asks::Form
-            | Asks::Snapshot(_)
-            | Asks::Not(_)
-            | Asks::Model => false,
+        let facts = self.asks().facts();
+        let mut below = facts.below.iter().map(|matcher| matcher.names(value));
+        match facts.join {
+            Some(Join::All) => below.all(|names| names),
+            Some(Join::Any) => below.any(|names| names),
+            Some(Join::One) => below.filter(|names| *names).count() == 1,
+            Some(Join::Not) => false,
+            None => facts.exact == Some(value),
         }
     }
 
@@ -81,19 +71,7 @@ impl<S: Stage> Matcher<S> {
     /// does not tell.
     #[must_use]
     pub fn compares_letters(&self) -> bool {
-        match self.asks() {
-            Asks::Whole(_) | Asks::Part(_) | Asks::Parts(_) | Asks::Letters => true,
-            Asks::Exactly(_)
-            | Asks::Bounds { .. }
-            | Asks::Valid(_)
-            | Asks::Form
-            | Asks::Snapshot(_)
-            | Asks::Not(_)
-            | Asks::All(_)
-            | Asks::Any(_)
-            | Asks::One(_)
-            | Asks::Model => false,
-        }
+        self.asks().facts().compares_letters
     }
 }
 
@@ -124,24 +102,22 @@ impl<R: Ready> Matcher<R> {
     /// of it.
     #[must_use]
     pub fn limits(&self) -> (Option<f64>, Option<f64>) {
-        match self.asks() {
-            Asks::Exactly(value) => (value.as_f64(), value.as_f64()),
-            Asks::Bounds { least, most } => (
+        let facts = self.asks().facts();
+        match (facts.demand, facts.join) {
+            (Demand::Bounds(least, most), _) => (
                 least.and_then(Number::as_f64),
                 most.and_then(Number::as_f64),
             ),
-            Asks::Valid(schema) => of_schema(R::schema_json(schema)),
-            Asks::All(all) => all.iter().map(Self::limits).fold((None, None), both),
-            Asks::Whole(_)
-            | Asks::Part(_)
-            | Asks::Parts(_)
-            | Asks::Letters
-            | Asks::Form
-            | Asks::Snapshot(_)
-            | Asks::Not(_)
-            | Asks::Any(_)
-            | Asks::One(_)
-            | Asks::Model => (None, None),
+            (Demand::Valid(schema), _) => of_schema(R::schema_json(schema)),
+            (_, Some(Join::All)) => facts
+                .below
+                .iter()
+                .map(Self::limits)
+                .fold((None, None), both),
+            _ => {
+                let exact = facts.exact.and_then(Value::as_f64);
+                (exact, exact)
+            }
         }
     }
 }

@@ -36,7 +36,8 @@ mod verdict;
 
 use serde_json::Value;
 
-pub use asks::Asks;
+pub(crate) use asks::Demand;
+pub use asks::{Asks, Facts, Join};
 use declared::Declared;
 pub use declared::MatcherForm;
 pub(crate) use reading::read;
