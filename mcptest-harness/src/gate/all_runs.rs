@@ -47,10 +47,6 @@ impl<G: AllRuns> Criterion for Together<G> {
         }
     }
 
-    fn tools(&self) -> Vec<&str> {
-        self.0.tools()
-    }
-
     fn options(&self) -> &dyn Any {
         &self.0
     }

@@ -11,7 +11,7 @@ use regex::Regex;
 use super::block::Block;
 use super::each_run::RunByRun;
 use super::energy::{self, Energy};
-use super::known_tools::{UnknownTools, errors_unknown};
+use super::known_tools::{NamedTools, UnknownTools, errors_unknown};
 use super::own_side::{attempts, judges_arguments, may_act_in_text, other_arguments};
 use super::recovery::Recovery;
 use super::reliability::Reliability;
@@ -23,7 +23,7 @@ use super::unread::{calls_in_text, no_results};
 use super::{Breach, Criterion, Input, Judgement, RunVerdict};
 use crate::check::{Check, Compiler};
 use crate::energy::Analysis;
-use crate::eval::{Fault, FaultPlan, GoldenPath, NarrativeOptions, PlaybackOptions, ToolPattern};
+use crate::eval::{Fault, FaultPlan, GoldenPath, NarrativeOptions, PlaybackOptions};
 use crate::render::Evidence;
 use crate::text::looking_alike;
 use crate::trace::Run;
@@ -38,6 +38,8 @@ pub(crate) struct ReadGate {
     pub(crate) expect: Vec<Check>,
     /// The sub-agent whose calls alone are judged.
     agent: Option<SubAgent>,
+    /// The tools that its options name.
+    tools: NamedTools,
     /// Its options, which say nothing of what makes their verdict worthless.
     pub(super) gate: Box<dyn Criterion>,
 }
@@ -50,6 +52,7 @@ impl ReadGate {
             span,
             expect: Vec::new(),
             agent: None,
+            tools: NamedTools::default(),
             gate: Box::new(RunByRun {
                 gate: PlaybackOptions::usual(),
                 limits: Vec::new(),
@@ -169,22 +172,19 @@ impl ReadGate {
 
     /// The tools that it names and nobody knows.
     fn unknown_tools<'a>(&'a self, input: &Input<'a>) -> Option<UnknownTools<'a>> {
-        let (named, patterns) = (self.gate.tools(), self.gate.tool_patterns());
         // Most gates name none, and a run may have many calls.
-        if named.is_empty() && patterns.is_empty() {
+        if self.tools.is_empty() {
             return None;
         }
-        let tools = input.known_tools();
-        UnknownTools::of((self.kind, self.span), named, &patterns, tools)
+        UnknownTools::of((self.kind, self.span), &self.tools, input.known_tools())
     }
 
     /// What to say of each tool that it names, if it looks like a tool of the recordings that has another name.
     fn alike_tools(&self, input: &Input<'_>) -> Vec<(String, String)> {
-        let (mut named, patterns) = (self.gate.tools(), self.gate.tool_patterns());
-        named.extend(patterns.iter().map(ToolPattern::as_str));
-        if named.is_empty() {
+        if self.tools.is_empty() {
             return Vec::new();
         }
+        let named: Vec<&str> = self.tools.texts().collect();
         let pairs = looking_alike(named, input.known_tools().names());
         let kind = self.kind.name();
         let told = pairs.into_iter().map(|(named, known)| {
@@ -393,12 +393,14 @@ fn gate(
     if let Some(gate) = gate.as_ref().filter(|_| block.problems.noted() == before) {
         refuse_unasked(&**gate, &expect, &mut block);
     }
+    let tools = std::mem::take(&mut block.tools);
     block.finish();
     Some(ReadGate {
         kind,
         span,
         expect,
         agent,
+        tools,
         gate: gate?,
     })
 }

@@ -4,6 +4,7 @@ use mcptest_suite::model::Target;
 use mcptest_suite::read::{DeclaredAgent, Fields, Problems};
 use mcptest_suite::{Node, NodeValue, Span};
 
+use super::known_tools::NamedTools;
 use super::limit::Limit;
 use crate::check::Compiler;
 
@@ -17,6 +18,10 @@ pub(crate) struct Block<'n, 'r> {
     pub(super) problems: &'r mut Problems,
     /// The limits of targets that its options state.
     pub(super) limits: Vec<Limit>,
+    /// The tools that its options name.
+    pub(super) tools: NamedTools,
+    /// The server whose tool the mapping names.
+    pub(super) server: Option<String>,
 }
 
 impl<'n, 'r> Block<'n, 'r> {
@@ -39,6 +44,8 @@ impl<'n, 'r> Block<'n, 'r> {
             compiler,
             problems,
             limits: Vec::new(),
+            tools: NamedTools::default(),
+            server: None,
         })
     }
 
@@ -97,6 +104,8 @@ impl<'n, 'r> Block<'n, 'r> {
             compiler: self.compiler,
             problems: self.problems,
             limits: Vec::new(),
+            tools: NamedTools::default(),
+            server: None,
         })
     }
 }

@@ -10,7 +10,7 @@ use super::{
     Breach, Counts, Criterion, EachRun, Input, Judgement, RunVerdict, Scores, causes, defaults,
     demands, expected, findings,
 };
-use crate::eval::{Metrics, ToolPattern};
+use crate::eval::Metrics;
 use crate::render::{Evidence, Failure};
 use crate::text::numbers;
 use crate::trace::Run;
@@ -169,14 +169,6 @@ impl<G: EachRun> Criterion for RunByRun<G> {
             }
         }
         evidence
-    }
-
-    fn tools(&self) -> Vec<&str> {
-        self.gate.tools()
-    }
-
-    fn tool_patterns(&self) -> Vec<ToolPattern> {
-        self.gate.tool_patterns()
     }
 
     fn unasked(&self) -> Vec<(&'static str, &'static str)> {

@@ -34,17 +34,6 @@ impl Options for Flow {
     fn needs_results(&self) -> bool {
         true
     }
-
-    fn tool_patterns(&self) -> Vec<ToolPattern> {
-        let of_entry = self.entries.iter().flat_map(|entry| {
-            let unless = match &entry.unless {
-                Some(FlowUnless::Tools(tools)) => tools.as_slice(),
-                _ => &[],
-            };
-            entry.from.iter().chain(&entry.to).chain(unless)
-        });
-        of_entry.cloned().collect()
-    }
 }
 
 impl Keyed for Flow {

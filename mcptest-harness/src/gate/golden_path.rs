@@ -24,10 +24,6 @@ impl Options for GoldenPath {
     const CALIBRATED_BY: Option<&'static str> = Some("golden_path.penalty");
 
     const JUDGES_CALLS: bool = true;
-
-    fn tools(&self) -> Vec<&str> {
-        self.calls.iter().map(String::as_str).collect()
-    }
 }
 
 impl Keyed for GoldenPath {

@@ -45,9 +45,9 @@ pub(crate) struct Key<O: 'static> {
 pub enum Role {
     /// A limit of this target.
     LimitOf(&'static str),
-    /// Tools that the agent has, by name.
+    /// Tools that the agent has, by name. A gate that names one that no recording lists fails.
     Tools,
-    /// Tools that it is to call, or not to, by name or pattern.
+    /// Tools that it is to call, or not to, by name or pattern. A gate that names one that no recording lists fails.
     PlannedTools,
 }
 
@@ -248,6 +248,11 @@ impl<O> Key<O> {
     }
 
     fn read_node(&self, block: &mut Block<'_, '_>, node: &Node, options: &mut O) -> bool {
+        // Tool patterns are noted where they are read.
+        let names_tools = matches!(self.role, Some(Role::Tools | Role::PlannedTools));
+        if names_tools && !matches!(self.takes, Takes::Tools(..)) {
+            block.note_tools(node);
+        }
         let problems = &mut *block.problems;
         match &self.takes {
             Takes::Flag(at) => put(at(options), problems.flag(node)),

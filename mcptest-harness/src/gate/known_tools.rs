@@ -11,6 +11,32 @@ use crate::eval::{KnownTools, PlaybackOptions, ToolPattern};
 use crate::render::Finding;
 use crate::trace::Run;
 
+/// The tools that the options of a gate name: all that stands at keys whose role is to name tools.
+#[derive(Debug, Default)]
+pub(super) struct NamedTools {
+    /// Names as recordings have them.
+    pub(super) names: Vec<String>,
+    /// Patterns, and names that see behind what a client writes before a name.
+    pub(super) patterns: Vec<ToolPattern>,
+}
+
+impl NamedTools {
+    pub(super) fn extend(&mut self, others: Self) {
+        self.names.extend(others.names);
+        self.patterns.extend(others.patterns);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.names.is_empty() && self.patterns.is_empty()
+    }
+
+    /// Names and patterns, as they are written.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        let names = self.names.iter().map(String::as_str);
+        names.chain(self.patterns.iter().map(ToolPattern::as_str))
+    }
+}
+
 /// The tools that a gate names and nobody knows; never none.
 pub(super) struct UnknownTools<'a> {
     gate: (GateKind, Span),
@@ -26,8 +52,7 @@ impl<'a> UnknownTools<'a> {
     /// name is told that only the way of writing keeps apart from a called one.
     pub(super) fn of(
         gate: (GateKind, Span),
-        named: Vec<&'a str>,
-        patterns: &[ToolPattern],
+        named: &'a NamedTools,
         tools: &'a KnownTools,
     ) -> Option<Self> {
         let known: Vec<&str> = tools.names().collect();
@@ -51,9 +76,10 @@ impl<'a> UnknownTools<'a> {
             let mut known = known.iter();
             known.any(|known| pattern.names_of(known, &servers))
         };
-        let named = named.into_iter().filter(|name| !is_known(name));
-        let patterns = patterns.iter().filter(|pattern| !fits(pattern));
-        let unknown = named.chain(patterns.map(ToolPattern::as_str));
+        let names = named.names.iter().map(String::as_str);
+        let names = names.filter(|name| !is_known(name));
+        let patterns = named.patterns.iter().filter(|pattern| !fits(pattern));
+        let unknown = names.chain(patterns.map(ToolPattern::as_str));
         let unknown = unknown.filter(|name| all_listed || is_respelt(name));
         let unknown: BTreeSet<String> = unknown.map(str::to_owned).collect();
         (!unknown.is_empty()).then_some(Self {

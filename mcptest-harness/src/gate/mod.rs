@@ -79,7 +79,7 @@ use key::Keyed;
 use some_runs::{named, places};
 
 use crate::check::Check;
-use crate::eval::{KnownTools, Metrics, ToolPattern};
+use crate::eval::{KnownTools, Metrics};
 use crate::render::{Evidence, Failure, Finding};
 use crate::trace::Run;
 
@@ -230,16 +230,6 @@ pub(crate) trait Criterion: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// The tools that its options name as recordings have them.
-    fn tools(&self) -> Vec<&str> {
-        Vec::new()
-    }
-
-    /// Patterns of tools in its options, and names, that see behind what a client writes before a name.
-    fn tool_patterns(&self) -> Vec<ToolPattern> {
-        Vec::new()
-    }
-
     /// The targets of which its options ask nothing, so that they are the same whatever the agent does, each with
     /// the key that would ask.
     fn unasked(&self) -> Vec<(&'static str, &'static str)> {
@@ -271,16 +261,6 @@ pub(crate) trait Options: Keyed + fmt::Debug + Send + Sync {
 
     /// The key whose list may stand in the place of the whole block.
     const LIST: Option<&'static str> = None;
-
-    /// The tools that the options name as recordings have them.
-    fn tools(&self) -> Vec<&str> {
-        Vec::new()
-    }
-
-    /// Patterns of tools in the options, and names, that see behind what a client writes before a name.
-    fn tool_patterns(&self) -> Vec<ToolPattern> {
-        Vec::new()
-    }
 
     /// The targets of which they ask nothing, each with the key that would.
     fn unasked(&self) -> Vec<(&'static str, &'static str)> {

@@ -29,12 +29,6 @@ impl Options for NarrativeOptions {
     fn needs_results(&self) -> bool {
         true
     }
-
-    fn tools(&self) -> Vec<&str> {
-        let lists = self.mutating_tools.iter().chain(&self.readonly_tools);
-        let named = lists.chain(self.evidence.values().flatten());
-        named.map(String::as_str).collect()
-    }
 }
 
 impl Keyed for NarrativeOptions {

@@ -2,15 +2,22 @@
 
 use mcptest_suite::{Diagnostic, Node, Spanned};
 
-use super::block::Block;
+use super::block::{Block, written};
 use super::key::{Key, Keyed, ToolOfServer};
 use crate::eval::ToolPattern;
+
+/// The key beside a tool's name that says the server that the tool is of.
+const SERVER: &str = "server";
 
 impl<'n> Block<'n, '_> {
     /// Reads the options, each by the key that declares it; nothing where they make none.
     pub(super) fn read<O: Keyed>(&mut self) -> Option<O> {
         let mut options = O::usual();
         let mut whole = true;
+        if O::KEYS.iter().any(|key| key.name == SERVER) {
+            let server = self.get(SERVER).and_then(Node::text);
+            self.server = server.map(str::to_owned);
+        }
         for key in O::KEYS {
             whole &= key.read(self, &mut options);
         }
@@ -48,9 +55,29 @@ impl<'n> Block<'n, '_> {
             } else {
                 ToolPattern::new(self.problems.words(item)?.value)
             };
+            self.tools.patterns.push(pattern.clone());
             Some(Spanned::new(pattern, item.span))
         });
         patterns.collect()
+    }
+
+    /// Notes the tools that a value names: a text, or those of a list or of a mapping's values.
+    pub(super) fn note_tools(&mut self, node: &Node) {
+        if let Some(text) = node.text().or_else(|| written(node)) {
+            match &self.server {
+                Some(server) => {
+                    let pattern = ToolPattern::new(text).with_server(server.clone());
+                    self.tools.patterns.push(pattern);
+                }
+                None => self.tools.names.push(text.to_owned()),
+            }
+        }
+        for item in node.items().into_iter().flatten() {
+            self.note_tools(item);
+        }
+        for entry in node.entries().into_iter().flatten() {
+            self.note_tools(&entry.value);
+        }
     }
 
     /// Reads each mapping of a list.
@@ -78,7 +105,9 @@ impl<'n> Block<'n, '_> {
     pub(super) fn below<O: Keyed>(&mut self, node: &Node, called: &'static str) -> Option<O> {
         let mut block = self.nested(node, called)?;
         let options = block.read();
+        let tools = std::mem::take(&mut block.tools);
         block.finish();
+        self.tools.extend(tools);
         options
     }
 }

@@ -56,20 +56,6 @@ impl Options for Plan {
     const JUDGES_CALLS: bool = true;
 
     const RESTS_ON_ERRORS: bool = true;
-
-    fn tools(&self) -> Vec<&str> {
-        let calls = self.calls.iter().filter(|call| call.server.is_none());
-        calls.map(|call| call.name.as_str()).collect()
-    }
-
-    fn tool_patterns(&self) -> Vec<ToolPattern> {
-        let of_servers = self.calls.iter().filter_map(|call| {
-            let server = call.server.clone()?;
-            Some(ToolPattern::new(call.name.as_str()).with_server(server))
-        });
-        let patterns = self.allow.iter().flatten().chain(&self.forbid).cloned();
-        of_servers.chain(patterns).collect()
-    }
 }
 
 const MODE: Key<Plan> = Key::form(

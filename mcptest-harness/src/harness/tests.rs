@@ -8,6 +8,7 @@ mod faults;
 mod limits;
 mod look_alike;
 mod money;
+mod named_tools;
 mod narrative;
 mod offered_tools;
 mod reliability;
