@@ -13,6 +13,9 @@ use crate::runs::runs;
 /// `playback` starts a program for each run by itself. The outline that `snapshot` keeps has the runs in their order.
 const LEFT_OUT: [&str; 2] = ["playback", "snapshot"];
 
+/// The suite of these tests, for messages.
+const SUITE: &str = "`mcptest-harness/tests/permuted/suite.yml`";
+
 /// The paths of all options that a schema has, below a path.
 fn options(path: &str, schema: &Value, found: &mut BTreeSet<String>) {
     let properties = schema["properties"].as_object().into_iter().flatten();
@@ -60,7 +63,16 @@ fn each_option_of_each_gate_is_in_the_suite() {
         options(&format!(".{name}"), &gate.schema, &mut known);
         missing.extend(known.into_iter().filter(|path| !asked.contains(path)));
     }
-    assert!(missing.is_empty(), "{missing:#?}");
+    let list: Vec<&str> = missing
+        .iter()
+        .map(|path| path.trim_start_matches('.'))
+        .collect();
+    let list = list.join(", ");
+    assert!(
+        missing.is_empty(),
+        "{SUITE} does not ask for {list}. Here every option is judged with the runs in each order. Add an agent there, or \
+         add the option to an agent of its gate. The runs of `permuted/runs.rs` must have something to judge"
+    );
 }
 
 /// A gate that judges none of the runs would hold in each order.
@@ -93,6 +105,16 @@ fn each_gate_judges_such_runs_and_not_all_hold() {
         .map(|case| case.name().to_owned())
         .filter(|name| !judged.contains(name))
         .collect();
-    assert!(not_judged.is_empty(), "{not_judged:#?}");
-    assert!(failed.len() > 20, "{failed:#?}");
+    let list = not_judged.join(", ");
+    assert!(
+        not_judged.is_empty(),
+        "no target of these cases has a value in any run: {list}. Such a case holds in each order. Give the agent of \
+         {SUITE} options that fit the runs of `permuted/runs.rs`, or give these runs what the gate judges"
+    );
+    let failed: Vec<String> = failed.into_iter().collect();
+    assert!(
+        failed.len() > 20,
+        "too few cases of {SUITE} fail in some run, so that failures are not compared: {}",
+        failed.join(", ")
+    );
 }
