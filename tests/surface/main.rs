@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
+mod changelog;
 mod circles;
 mod listing;
 mod sources;
