@@ -136,11 +136,15 @@ fn what_is_part_of_a_file_stands_in_it() {
 }
 
 #[test]
-fn the_live_guard_prints_what_is_shown() {
+fn each_example_prints_what_is_shown() {
     let folder = Folder::new();
-    let ran = run(&mut command(example_of("live_guard"), folder.path())).exits(0);
-    let blocks = blocks();
-    assert_eq!(ran.stdout, super::block(&blocks, "example", "live_guard"));
+    let mut ran = Vec::new();
+    for block in blocks().iter().filter(|block| block.kind == "example") {
+        let printed = run(&mut command(example_of(&block.about), folder.path())).exits(0);
+        assert_eq!(printed.stdout, block.text, "{}", block.place());
+        ran.push(block.about.clone());
+    }
+    assert_eq!(ran, ["live_guard", "energy_options"]);
 }
 
 /// Every block is of a kind that some test executes.

@@ -215,6 +215,22 @@ const USED: &[(&str, &str, &str)] = &[
         "blocks",
     ),
     ("docs/live-guard.md", "example: live_guard", "blocks"),
+    ("docs/live-guard.md", "example: energy_options", "blocks"),
+    (
+        "docs/live-guard.md",
+        "part of: mcptest-trace/examples/energy_options.rs",
+        "blocks",
+    ),
+    (
+        "docs/live-guard.md",
+        "part of: mcptest-trace/examples/energy_options.rs",
+        "blocks",
+    ),
+    (
+        "docs/live-guard.md",
+        "part of: mcptest-trace/examples/energy_options.rs",
+        "blocks",
+    ),
     (
         "docs/own-tools.md",
         "install: mcptest-harness",
