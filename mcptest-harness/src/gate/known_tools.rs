@@ -76,10 +76,10 @@ impl<'a> UnknownTools<'a> {
             let mut known = known.iter();
             known.any(|known| pattern.names_of(known, &servers))
         };
-        let names = named.names.iter().map(String::as_str);
-        let names = names.filter(|name| !is_known(name));
+        let exact = named.names.iter().map(String::as_str);
+        let exact = exact.filter(|name| !is_known(name));
         let patterns = named.patterns.iter().filter(|pattern| !fits(pattern));
-        let unknown = names.chain(patterns.map(ToolPattern::as_str));
+        let unknown = exact.chain(patterns.map(ToolPattern::as_str));
         let unknown = unknown.filter(|name| all_listed || is_respelt(name));
         let unknown: BTreeSet<String> = unknown.map(str::to_owned).collect();
         (!unknown.is_empty()).then_some(Self {

@@ -24,6 +24,10 @@ pub(crate) use trace::{ATTEMPT, CALL, OWN, RESULT, SYNTHESIZED, TRACE};
 
 /// The fields of one kind of object.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a thing that an object declares or not"
+)]
 pub(crate) struct Fields {
     /// In the order in which they are written.
     pub(crate) all: &'static [Field],
