@@ -316,7 +316,7 @@ mod schema {
         match field.takes {
             Takes::Text => parts.push(typed("string")),
             Takes::TextLike(pattern) => {
-                parts.extend([typed("string"), ("pattern", pattern.into())])
+                parts.extend([typed("string"), ("pattern", pattern.into())]);
             }
             Takes::Count => parts.extend([typed("integer"), ("minimum", 0.into())]),
             Takes::Whole => parts.push(typed("integer")),
