@@ -23,12 +23,12 @@ use crate::trace::{ToolCall, json_eq};
 #[must_use]
 pub fn changed_by_code(call: &ToolCall) -> Vec<ArgDiff> {
     let own = call.own.as_ref().and_then(|own| own.args.as_ref());
+    // What the model asked for is parsed only if the code says what it did.
+    let own = own.and_then(Value::as_object).into_iter().flatten();
     let mut diffs = Vec::new();
-    if let (Some(own), asked) = (own.and_then(Value::as_object), &*call.args) {
-        for (key, own) in own {
-            if let Some(asked) = asked.get(key) {
-                collect(&key_path("", key), asked, own, &mut diffs);
-            }
+    for (key, own) in own {
+        if let Some(asked) = call.args.get(key) {
+            collect(&key_path("", key), asked, own, &mut diffs);
         }
     }
     diffs

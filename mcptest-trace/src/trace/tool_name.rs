@@ -63,8 +63,12 @@ pub(crate) fn snake(name: &str) -> Cow<'_, str> {
 
 /// Whether a name is in snake case already, as most keys and tools are.
 fn is_plain(name: &str) -> bool {
-    let is_snake = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_');
-    name.bytes().all(is_snake) && !name.contains("__")
+    let mut before = 0;
+    name.bytes().all(|byte| {
+        let twice = byte == b'_' && before == b'_';
+        before = byte;
+        matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_') && !twice
+    })
 }
 
 /// Whether a tool only reads, by the first word of its name, where no later word changes something.

@@ -6,13 +6,12 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::trace::{LazyValue, Trace, words_of_tool};
-use memchr::memchr2_iter;
 use serde_json::{Map, Value};
 
 use super::super::whole::stands_whole;
 use super::call::{Call, Ending};
 use super::identifier;
-use super::lexicon::{Lexicon, Words, lower, stem};
+use super::lexicon::{Lexicon, Words, contains_ignoring_case, lower, stem};
 use super::marks::{Mark, Marks, of};
 use super::sentence::Told;
 use super::tools::{KnownTools, Tool, ToolBox};
@@ -331,15 +330,7 @@ fn is_word(value: &Value) -> bool {
 
 /// Whether one of these forms stands anywhere in a text.
 fn has_any(text: &str, forms: &[String]) -> bool {
-    let has = |form: &String| {
-        let (form, text) = (form.as_bytes(), text.as_bytes());
-        let mut starts = memchr2_iter(form[0], form[0].to_ascii_uppercase(), text);
-        starts.any(|at| {
-            let found = text.get(at..at + form.len());
-            found.is_some_and(|found| found.eq_ignore_ascii_case(form))
-        })
-    };
-    forms.iter().any(has)
+    forms.iter().any(|form| contains_ignoring_case(text, form))
 }
 
 /// Gives the texts in a value that have one of these forms, and keys that are states, with the key and the

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
+use memchr::memchr2_iter;
+
 use super::marks::{Mark, Marks, of};
 use super::options::NarrativeOptions;
 
@@ -343,6 +345,25 @@ pub(super) fn lower(word: &str) -> Cow<'_, str> {
     }
 }
 
+/// Whether a part, ASCII in lower case, stands in a text in any case.
+pub(super) fn contains_ignoring_case(text: &str, part: &str) -> bool {
+    let (part, text) = (part.as_bytes(), text.as_bytes());
+    let Some(first) = part.first() else {
+        return true;
+    };
+    let mut starts = memchr2_iter(*first, first.to_ascii_uppercase(), text);
+    starts.any(|at| {
+        let found = text.get(at..at + part.len());
+        found.is_some_and(|found| found.eq_ignore_ascii_case(part))
+    })
+}
+
+/// The first so many characters of a text.
+pub(super) fn head(text: &str, most: usize) -> &str {
+    let end = text.char_indices().nth(most);
+    end.map_or(text, |(end, _)| &text[..end])
+}
+
 /// A word cut down so that singular and plural agree.
 pub(super) fn stem(word: &str) -> Cow<'_, str> {
     let word = lower(word);
@@ -404,6 +425,29 @@ mod tests {
             let known = Mark::named(section).is_some() || own.contains(&section);
             assert!(known, "unknown section {section}");
         }
+    }
+
+    #[test]
+    fn a_part_is_found_in_any_case() {
+        for text in [
+            "exit code 1",
+            "EXIT CODE",
+            "an eXiT",
+            "eexit",
+            "\u{130} Exit",
+        ] {
+            assert!(contains_ignoring_case(text, "exit"), "{text}");
+        }
+        for text in ["", "exi", "e xit", "ex\u{130}t", "\u{e9}xit"] {
+            assert!(!contains_ignoring_case(text, "exit"), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_head_of_a_text_is_whole_characters() {
+        assert_eq!(head("\u{e9}\u{1f600}ab", 2), "\u{e9}\u{1f600}");
+        assert_eq!(head("ab", 2), "ab");
+        assert_eq!(head("", 2), "");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::lexicon::Lexicon;
+use super::lexicon::{Lexicon, Words};
 use super::marks::{Mark, Marks, of};
 use super::token::Token;
 
@@ -193,12 +193,12 @@ impl Row {
     }
 }
 
-static SECTIONS: LazyLock<HashMap<&'static str, Vec<Row>>> =
+static SECTIONS: LazyLock<Words<&'static str, Vec<Row>>> =
     LazyLock::new(|| parse(include_str!("patterns.txt")));
 
 /// Reads the rows: `marks [if marks] [unless marks]: pattern  // example`.
-fn parse(text: &'static str) -> HashMap<&'static str, Vec<Row>> {
-    let mut sections: HashMap<&'static str, Vec<Row>> = HashMap::new();
+fn parse(text: &'static str) -> Words<&'static str, Vec<Row>> {
+    let mut sections: Words<&'static str, Vec<Row>> = Words::default();
     let mut names: HashMap<&'static str, Vec<Form>> = HashMap::new();
     let mut section = "";
     let lines = text.lines().enumerate();

@@ -19,7 +19,7 @@ use super::vocabulary::Vocabulary;
 /// Reads the claims of a closing.
 pub(super) fn claims<'v>(
     document: &'v Document,
-    vocabulary: &'v Vocabulary,
+    vocabulary: &'v Vocabulary<'_>,
     tools: &ToolBox<'_>,
 ) -> Vec<FoundClaim<'v>> {
     let text = &document.text;

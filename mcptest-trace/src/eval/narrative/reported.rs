@@ -1,6 +1,7 @@
 //! What a result says itself of whether its call worked: one table, for everybody who asks that where no
 //! flag says so, and for claims, of which a call that says that it failed is no evidence.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
@@ -25,8 +26,8 @@ pub(super) use parts::parts;
 use parts::plain;
 use prose::{SHORT, begins_as_error, exit_code, fields_of, no_rows, sounds};
 use table::{
-    Of, REFUSALS, ROWS, STATUS, SUCCESS, UNCHANGED, WORDS, WORKED, is_failure, is_refusal, is_yes,
-    word_of,
+    Listed, Of, REFUSALS, ROWS, STATUS, SUCCESS, UNCHANGED, WORDS, WORKED, is_failure, is_refusal,
+    is_yes, word_of,
 };
 
 /// What a result says itself of whether its call worked.
@@ -66,7 +67,7 @@ pub enum Reported {
 /// ```
 #[must_use]
 pub fn reported(tool: &str, args: &Value, result: &Value) -> Reported {
-    let said = Said::of(tool);
+    let said = Said::shared(tool);
     reported_by(&said, !said.reads(), args, result)
 }
 
@@ -164,12 +165,17 @@ impl Reader<'_> {
                 .iter()
                 .any(|(key, value)| keys.contains(&&*snake(key)) && is(value))
         };
-        let worked = named(SUCCESS, &is_yes) || named(STATUS, &|value| word_of(value, WORKED));
+        let listed = Listed::keys(fields.keys());
+        let worked = listed.has_rows()
+            && (named(SUCCESS, &is_yes) || named(STATUS, &|value| word_of(value, WORKED)));
         if self.said.reads() && !is_bare(fields) {
             return Reported::Nothing;
         }
         let mut doubt: Option<String> = None;
-        for row in ROWS.iter().filter(|row| self.writes || row.of == Of::Any) {
+        let rows = ROWS.iter().enumerate();
+        let rows =
+            rows.filter(|(at, row)| listed.has_row(*at) && (self.writes || row.of == Of::Any));
+        for (_, row) in rows {
             let mut found = fields
                 .iter()
                 .filter(|(key, _)| row.keys.contains(&&*snake(key)));
@@ -201,11 +207,15 @@ impl Reader<'_> {
         if self.writes {
             let undone = fields.iter().find(|(key, value)| self.undone(key, value));
             // *created: true, published: false*
-            let done = fields.iter().any(|(key, value)| {
-                let verb = participle(&snake(key)).filter(|_| *value == Value::Bool(true));
-                verb.is_some_and(|verb| self.said.verbs.contains(verb))
-            });
-            if let Some((key, value)) = undone.filter(|_| !done) {
+            let done = || {
+                let mut set = fields
+                    .iter()
+                    .filter(|(_, value)| **value == Value::Bool(true));
+                set.any(|(key, _)| {
+                    participle(&snake(key)).is_some_and(|verb| self.said.verbs.contains(verb))
+                })
+            };
+            if let Some((key, value)) = undone.filter(|_| !done()) {
                 return Reported::Failed(shown(key, value));
             }
             let mut refused = fields
@@ -244,6 +254,9 @@ impl Reader<'_> {
         if let Some((key, value)) = fields.iter().find(some_failed) {
             return Reported::Doubtful(shown(key, value));
         }
+        if !listed.has_words() {
+            return Reported::Nothing;
+        }
         let told = fields
             .iter()
             .filter(|(key, _)| WORDS.contains(&&*snake(key)));
@@ -262,6 +275,9 @@ impl Reader<'_> {
     /// Whether a key says that what the tool does was not done: `sent: false`, `message_sent: false`; or that nothing
     /// was changed.
     fn undone(&self, key: &str, value: &Value) -> bool {
+        if *value != Value::Bool(false) {
+            return false;
+        }
         let words = words_of_tool(key);
         let of_tool = |word: &String| self.said.stems.contains(word);
         let own = words
@@ -277,6 +293,13 @@ impl Reader<'_> {
 
     /// Whether a key is the status of what the tool does: the `payment_status` of `pay_invoice`.
     fn is_own_status(&self, key: &str) -> bool {
+        // A name in snake case is its own words.
+        if let Cow::Borrowed(key) = snake(key) {
+            let last = key.trim_end_matches('_').rsplit('_').next();
+            if !last.is_some_and(|last| STATUS.contains(&last)) {
+                return false;
+            }
+        }
         let words = words_of_tool(key);
         let [of, status] = words.as_slice() else {
             return false;
@@ -354,21 +377,23 @@ impl Reader<'_> {
 
 /// The verb whose participle a key is that says that it was not done: `merged: false`.
 fn not_done(key: &str, value: &Value) -> Option<&'static str> {
+    if *value != Value::Bool(false) {
+        return None;
+    }
     let words = words_of_tool(key);
-    let word = match words.as_slice() {
-        [word] => word,
-        [be, word] if matches!(&**be, "is" | "was") => word,
-        _ => return None,
-    };
-    participle(word).filter(|_| *value == Value::Bool(false))
+    match words.as_slice() {
+        [word] => participle(word),
+        [be, word] if matches!(&**be, "is" | "was") => participle(word),
+        _ => None,
+    }
 }
 
 /// A code of 400 to 599 beside words of it: `{ code: 404, message: … }`.
 fn refusal_code(fields: &Map<String, Value>) -> Option<String> {
-    let told = fields.keys().any(|key| WORDS.contains(&&*snake(key)));
+    let told = || fields.keys().any(|key| WORDS.contains(&&*snake(key)));
     let code = fields
         .get("code")
-        .filter(|code| (told || is_bare(fields)) && code.is_number() && is_refusal(code))?;
+        .filter(|code| code.is_number() && is_refusal(code) && (told() || is_bare(fields)))?;
     Some(shown("code", code))
 }
 

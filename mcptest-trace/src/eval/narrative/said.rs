@@ -1,7 +1,8 @@
 //! What the name of a tool says.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use crate::trace::{apart, reads_by_words, words_of_tool};
 
@@ -27,7 +28,26 @@ pub(super) struct Said {
     pub(super) has_object: bool,
 }
 
+/// So many names are kept with what they say.
+const KEPT: usize = 4096;
+
 impl Said {
+    /// What a name says, read once: agents share their tools.
+    pub(super) fn shared(name: &str) -> Arc<Self> {
+        static NAMES: LazyLock<RwLock<HashMap<String, Arc<Said>>>> = LazyLock::new(RwLock::default);
+        let names = NAMES.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = names.get(name) {
+            return Arc::clone(known);
+        }
+        drop(names);
+        let said = Arc::new(Self::of(name));
+        let mut names = NAMES.write().unwrap_or_else(PoisonError::into_inner);
+        if names.len() < KEPT {
+            names.insert(name.to_owned(), Arc::clone(&said));
+        }
+        said
+    }
+
     pub(super) fn of(name: &str) -> Self {
         let lexicon = Lexicon::get();
         let words = words_of_tool(name);

@@ -65,7 +65,7 @@ const YEAR: usize = 4;
 pub(super) fn tokens<'v>(
     text: &'v str,
     sentence: &Range<usize>,
-    vocabulary: &'v Vocabulary,
+    vocabulary: &'v Vocabulary<'_>,
 ) -> Vec<Token<'v>> {
     let whole = &text[sentence.clone()];
     let mut parts: Vec<(Range<usize>, bool)> = Vec::new();
@@ -177,7 +177,7 @@ fn token<'v>(
     range: Range<usize>,
     text: Cow<'v, str>,
     is_word: bool,
-    vocabulary: &'v Vocabulary,
+    vocabulary: &'v Vocabulary<'_>,
 ) -> Token<'v> {
     let Word {
         mut marks,

@@ -1,6 +1,7 @@
 //! The tools of an agent: which of them change something, and which of them do a verb.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::trace::{OfferedTool, Run, Trace, read_only_hints};
 
@@ -25,7 +26,7 @@ pub struct KnownTools {
 struct KnownTool {
     /// Whether the server says that it only reads.
     read_only: Option<bool>,
-    said: Said,
+    said: Arc<Said>,
 }
 
 impl KnownTools {
@@ -99,7 +100,7 @@ impl KnownTools {
             .entry(name.to_owned())
             .or_insert_with(|| KnownTool {
                 read_only: None,
-                said: Said::of(name),
+                said: Said::shared(name),
             })
     }
 

@@ -21,13 +21,15 @@ pub(super) fn calls<'t>(
     let spoken = LazyCell::new(|| {
         let texts = messages.iter().map(|(_, text)| text);
         let words = texts.flat_map(|text| text.split(|c: char| !c.is_alphanumeric()));
-        words.map(fold).collect::<BTreeSet<_>>()
+        let mut words: Vec<Cow<'_, str>> = words.map(fold).collect();
+        words.sort_unstable();
+        words
     });
     let silent = |tool: &Tool<'_>| {
         let words = tool.said.words.iter();
         let salient = words.filter(|word| word.chars().count() >= SALIENT);
         let mut salient = salient.peekable();
-        salient.peek().is_none() || !salient.all(|word| spoken.contains(&fold(word)))
+        salient.peek().is_none() || !salient.all(|word| spoken.binary_search(&fold(word)).is_ok())
     };
     let calls = tools.writes().flat_map(Tool::called);
     let unclaimed = calls

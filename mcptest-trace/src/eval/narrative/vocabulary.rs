@@ -1,7 +1,5 @@
 //! The words of one suite: the lexicon, the verbs that the suite adds, and those in names of tools.
 
-use std::collections::BTreeSet;
-
 use super::lexicon::{FORMS, Lexicon, OF_VERB, Word, Words, base, stem};
 use super::marks::{Mark, Marks, of};
 use super::options::NarrativeOptions;
@@ -9,19 +7,19 @@ use super::tools::ToolBox;
 
 /// The lexicon together with the verbs that one suite and its tools add.
 #[derive(Debug, Default)]
-pub(super) struct Vocabulary {
+pub(super) struct Vocabulary<'t> {
     added: Words<String, (String, Marks)>,
     /// The verbs that name tools.
-    named: BTreeSet<&'static str>,
+    named: Vec<&'static str>,
     /// Whether a tool sends something.
     sends: bool,
     /// The nouns in names of tools.
-    nouns: BTreeSet<String>,
+    nouns: Vec<&'t str>,
 }
 
-impl Vocabulary {
+impl<'t> Vocabulary<'t> {
     /// The verbs of the lexicon, those of the options, and those that name known tools.
-    pub(super) fn new(options: &NarrativeOptions, tools: &ToolBox<'_>) -> Self {
+    pub(super) fn new(options: &NarrativeOptions, tools: &ToolBox<'t>) -> Self {
         let lexicon = Lexicon::get();
         let asked = options.verbs.iter().chain(options.evidence.keys());
         let asked = asked.map(|verb| base(verb));
@@ -41,18 +39,18 @@ impl Vocabulary {
         }
         let named = tools.writes().flat_map(|tool| &tool.said.verbs);
         let named = named.copied().collect();
-        let nouns = tools.writes().flat_map(|tool| &tool.said.stems);
+        let nouns = tools.writes().flat_map(|tool| tool.said.stems.iter());
         Self {
             added,
             named,
             sends: tools.does("send"),
-            nouns: nouns.cloned().collect(),
+            nouns: nouns.map(String::as_str).collect(),
         }
     }
 
     /// Whether a tool does a verb that is too common in speech to be looked for elsewhere.
     fn names(&self, verb: &str) -> bool {
-        self.named.contains(verb) || self.sends && Lexicon::get().akin(verb, "send")
+        self.named.contains(&verb) || self.sends && Lexicon::get().akin(verb, "send")
     }
 
     /// Whether the name of a tool that changes something has a noun.

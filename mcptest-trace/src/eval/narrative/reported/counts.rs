@@ -43,6 +43,9 @@ pub(super) fn nothing_changed(said: &Said, fields: &Map<String, Value>) -> Optio
     let is_zero =
         |(_, number): &(&String, &Value)| number.is_array() || number.as_f64() == Some(0.0);
     let any = numbers(&|word| changes(said, word) || participle(word).is_some());
+    if any.is_empty() {
+        return None;
+    }
     // *updated_count: 0* and nothing else, by a tool that deletes
     let alone = || {
         let rest = |(key, value): (&String, &Value)| {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::trace::{each_scalar, snake};
 
-use super::super::lexicon::lower;
+use super::super::lexicon::{contains_ignoring_case, head, lower};
 use super::nothing::is_something;
 use super::table::{DRY_RUN, OF_DRY_RUN, is_yes};
 use super::{quoted, shown};
@@ -22,7 +22,8 @@ pub(super) fn of_args(args: &Value) -> Option<String> {
         let mut told = false;
         each_scalar(value, &mut |scalar| {
             let text = scalar.as_str().unwrap_or_default();
-            told |= is_dry_run(text) || text.split_whitespace().any(is_option);
+            let options = text.contains("--");
+            told |= is_dry_run(text) || options && text.split_whitespace().any(is_option);
         });
         told
     });
@@ -33,6 +34,7 @@ pub(super) fn of_args(args: &Value) -> Option<String> {
 fn is_dry_run(text: &str) -> bool {
     const LONGEST: usize = 10;
     text.len() < LONGEST
+        && contains_ignoring_case(text, "dry")
         && matches!(
             &*snake(&lower(text)).replace(['-', ' '], "_"),
             "dry_run" | "dryrun"
@@ -63,7 +65,13 @@ pub(super) fn of_fields(fields: &Map<String, Value>) -> Option<String> {
 /// A text that says so at its beginning: *DRY RUN: …*, *Would delete a*.
 pub(super) fn of_text(text: &str) -> Option<String> {
     const HEAD: usize = 40;
-    let head: String = text.chars().take(HEAD).collect();
+    let head = head(text, HEAD);
+    if !["dry", "would"]
+        .iter()
+        .any(|word| contains_ignoring_case(head, word))
+    {
+        return None;
+    }
     let head = head.to_lowercase().replace(['-', '_'], " ");
     let head = head.trim_start_matches(|c: char| !c.is_alphanumeric());
     let told = head.starts_with("dry run")

@@ -1,8 +1,10 @@
 //! Texts that are results: how one says, or sounds as if, its call failed.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
-use super::super::lexicon::Lexicon;
+use super::super::lexicon::{Lexicon, contains_ignoring_case, head, lower};
 use super::super::said::Said;
 use super::counts::{changes, does};
 use super::nothing::is_something;
@@ -98,8 +100,7 @@ pub(super) fn begins_as_error(text: &str) -> Option<String> {
     if names_none(plain) {
         return None;
     }
-    let head: String = plain.chars().take(80).collect();
-    let lower = head.to_lowercase();
+    let lower = lower(head(plain, 80));
     let mut words = lower.split(|c: char| c.is_whitespace());
     let first = words.next().unwrap_or_default();
     let next_ends = words.next().unwrap_or_default();
@@ -165,7 +166,13 @@ pub(super) fn exit_code(text: &str) -> Option<String> {
             ends && told && of_code && code(at + 1).is_some_and(|code| code != 0)
         })
     };
-    text.lines().find(is_code).map(quoted)
+    // A page has many lines, and few with these words.
+    let has = |text: &str, words: &[&str]| words.iter().any(|it| contains_ignoring_case(text, it));
+    let tells = |text: &str| has(text, &["code", "status"]) && has(text, &["exit", "return"]);
+    let mut lines = text.lines().filter(|line| tells(line));
+    tells(text)
+        .then(|| lines.find(is_code).map(quoted))
+        .flatten()
 }
 
 /// The fields that a short text tells line by line: *success: false*, *Status: failed*.
@@ -196,7 +203,7 @@ pub(super) fn no_rows(said: &Said, text: &str) -> Option<String> {
     let numbers = words
         .clone()
         .filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
-    let first: Vec<String> = words.take(FIRST).map(str::to_lowercase).collect();
+    let first: Vec<Cow<'_, str>> = words.take(FIRST).map(lower).collect();
     let changed = |at: Option<usize>| {
         let word = at.and_then(|at| first.get(at));
         word.is_some_and(|word| changes(said, word))
@@ -207,7 +214,7 @@ pub(super) fn no_rows(said: &Said, text: &str) -> Option<String> {
     };
     match first.as_slice() {
         [verb, zero] if zero == "0" && command(verb) => return Some(quoted(text)),
-        [none, rest @ ..] if matches!(none.as_str(), "nothing" | "no" | "none") => {
+        [none, rest @ ..] if matches!(&**none, "nothing" | "no" | "none") => {
             let things = |word: &str| ["changes", "items", "records", "rows"].contains(&word);
             let thing = |word: &str| things(word) || said.shares(word);
             let rest = match rest {
@@ -216,10 +223,10 @@ pub(super) fn no_rows(said: &Said, text: &str) -> Option<String> {
                 _ => None,
             };
             let be =
-                |word: &&String| matches!(word.as_str(), "was" | "were" | "has" | "have" | "been");
+                |word: &&Cow<'_, str>| matches!(&***word, "was" | "were" | "has" | "have" | "been");
             let next = rest.and_then(|rest| rest.iter().find(|word| !be(word)));
             let made =
-                |word: &String| word == "made" && first.get(1).is_some_and(|it| it == "changes");
+                |word: &str| word == "made" && first.get(1).is_some_and(|it| it == "changes");
             return next
                 .filter(|word| changes(said, word) || made(word))
                 .map(|_| quoted(text));
@@ -229,7 +236,7 @@ pub(super) fn no_rows(said: &Said, text: &str) -> Option<String> {
     let zero = first
         .iter()
         .position(|word| word == "0" || word == "zero")?;
-    let word = |at: Option<usize>| at.and_then(|at| first.get(at)).map_or("", String::as_str);
+    let word = |at: Option<usize>| at.and_then(|at| first.get(at)).map_or("", |word| &**word);
     let of_change =
         changed(Some(zero + 1)) || changed(Some(zero + 2)) || changed(zero.checked_sub(1));
     let other = |word: &str| {

@@ -1,10 +1,12 @@
 //! Keys and words by which a result says how its call went.
 
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
 use crate::trace::snake;
 
-use super::super::lexicon::lower;
+use super::super::lexicon::{Words, lower};
 use super::nothing::is_something;
 use super::prose::begins_as_error;
 
@@ -97,6 +99,46 @@ pub(super) const ROWS: &[Row] = &[
         fails: |value| word_of(value, &["error", "exception", "failure"]),
     },
 ];
+
+/// In which of these lists the keys of an object stand: most keys stand in none.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Listed(u32);
+
+impl Listed {
+    /// Behind the bits of the rows.
+    const WORDS: u32 = 1 << 31;
+
+    /// The lists of these keys.
+    pub(super) fn keys<'k>(keys: impl Iterator<Item = &'k String>) -> Self {
+        static LISTS: LazyLock<Words<&'static str, u32>> = LazyLock::new(|| {
+            let rows = ROWS.iter().zip(0..).map(|(row, at)| (row.keys, 1 << at));
+            let mut lists = Words::default();
+            for (keys, list) in rows.chain([(WORDS, Listed::WORDS)]) {
+                for key in keys {
+                    *lists.entry(*key).or_default() |= list;
+                }
+            }
+            lists
+        });
+        let lists = keys.filter_map(|key| LISTS.get(&*snake(key)));
+        Self(lists.fold(0, |all, list| all | list))
+    }
+
+    /// Whether one of the keys stands in this row.
+    pub(super) fn has_row(self, at: usize) -> bool {
+        self.0 & (1 << at) != 0
+    }
+
+    /// Whether one of the keys stands in any row.
+    pub(super) fn has_rows(self) -> bool {
+        self.0 & !Self::WORDS != 0
+    }
+
+    /// Whether one of the keys tells something in words.
+    pub(super) fn has_words(self) -> bool {
+        self.0 & Self::WORDS != 0
+    }
+}
 
 /// Keys that say whether the call worked.
 pub(super) const SUCCESS: &[&str] = &[

@@ -462,3 +462,41 @@ fn a_line_for_errors_without_one_is_no_failure() {
     );
     assert!(failed("refund", json!({ "error": "none left" })));
 }
+
+#[test]
+fn a_code_is_found_in_a_line_of_a_page() {
+    let page = |line: &str| {
+        let rows: Vec<String> = (0..40)
+            .map(|row| format!("row {row} has status ok"))
+            .collect();
+        format!("{}\n{line}\n{}", rows.join("\n"), rows.join("\n"))
+    };
+    for line in [
+        "Exit code: 3",
+        "PROCESS EXITED WITH STATUS 2",
+        "return code 1",
+    ] {
+        assert!(failed("run_script", json!(page(line))), "{line}");
+    }
+    for line in ["Exit code: 0", "the code 7 has an exit", "row 41"] {
+        assert_eq!(of("run_script", page(line)), Reported::Nothing, "{line}");
+    }
+}
+
+#[test]
+fn every_list_of_keys_is_found_by_its_keys() {
+    for (at, row) in ROWS.iter().enumerate() {
+        for key in row.keys {
+            let key = (*key).to_owned();
+            let listed = Listed::keys([&key].into_iter());
+            assert!(listed.has_row(at) && listed.has_rows(), "{key}");
+        }
+    }
+    for key in WORDS {
+        let key = (*key).to_owned();
+        assert!(Listed::keys([&key].into_iter()).has_words(), "{key}");
+    }
+    let other = "customer".to_owned();
+    let listed = Listed::keys([&other].into_iter());
+    assert!(!listed.has_rows() && !listed.has_words());
+}
