@@ -6,6 +6,7 @@ use std::thread;
 
 use mcptest_suite::model::Agent;
 use mcptest_suite::{Diagnostic, Span, Subject};
+use mcptest_trace::record::say;
 
 use super::agent_runs::AgentRuns;
 use super::loaded::LoadedSuite;
@@ -13,7 +14,7 @@ use super::verdicts::panic_text;
 use crate::command::call;
 use crate::eval::PlaybackOptions;
 use crate::gate::{Player, Unplayable};
-use crate::record::{Live, LiveError, PlayRequest, PlayedRun};
+use crate::record::{Live, LiveError, PlayRequest, PlayedRun, Plays};
 
 /// The most runs of an agent that are played at once.
 const AT_ONCE: usize = 8;
@@ -141,10 +142,9 @@ impl<'a> AgentPlayer<'a> {
     fn play_all(&self, options: &PlaybackOptions) -> Vec<Result<PlayedRun, Unplayable>> {
         let runs = self.runs.runs();
         let agent = self.suite.agent(self.subject);
-        let one_by_one = self
-            .driver
-            .plays()
-            .is_none_or(|code| code.one_by_one(agent));
+        let code = self.driver.plays();
+        let code = code.as_deref();
+        let one_by_one = code.is_none_or(|code| code.one_by_one(agent));
         let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let at_once = if one_by_one {
             1
@@ -161,7 +161,8 @@ impl<'a> AgentPlayer<'a> {
                         let place = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                         let Some(slot) = slots.get(place) else { return };
                         // What panics here is one run's.
-                        let played = catch_unwind(AssertUnwindSafe(|| self.play(place, options)));
+                        let played =
+                            catch_unwind(AssertUnwindSafe(|| self.play(code, place, options)));
                         let panicked = |panic: Box<dyn std::any::Any + Send>| {
                             let text = panic_text(&*panic).unwrap_or_default();
                             Err(unplayable(
@@ -173,6 +174,14 @@ impl<'a> AgentPlayer<'a> {
                 });
             }
         });
+        if let Some(why) = code.and_then(Plays::hindrance)
+            && runs.len() > 1
+        {
+            let name = &agent.name.value;
+            say(&format!(
+                "note: the program of `{name}` is started anew for each run: before it calls `mcptest.serve`, {why}"
+            ));
+        }
         let nothing = || Err(unplayable(LiveError::new("the run was not played")));
         let slots = slots.into_iter();
         slots
@@ -180,7 +189,12 @@ impl<'a> AgentPlayer<'a> {
             .collect()
     }
 
-    fn play(&self, place: usize, options: &PlaybackOptions) -> Result<PlayedRun, Unplayable> {
+    fn play(
+        &self,
+        code: Option<&dyn Plays>,
+        place: usize,
+        options: &PlaybackOptions,
+    ) -> Result<PlayedRun, Unplayable> {
         let run = &self.runs.runs()[place];
         let Some(cassette) = run.cassette() else {
             return Err(unplayable(
@@ -196,7 +210,6 @@ impl<'a> AgentPlayer<'a> {
             redact: self.suite.redact(),
             options,
         };
-        let code = self.driver.plays();
         let code =
             code.ok_or_else(|| unplayable(LiveError::new("the agent has no code of its own")))?;
         code.play(&request).map_err(unplayable)

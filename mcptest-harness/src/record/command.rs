@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use super::budget::Budget;
 use super::declared::{declared, reserve};
 use super::environment::inherited;
+use super::playing::PlayingCommand;
 use super::request::faults_of;
 use super::spending::SuiteSpending;
 use super::unasked::{by_program, unreached};
@@ -57,8 +58,8 @@ impl Live for Commands {
             .and_then(|folder| program(command, folder, &command.command).map(drop))
     }
 
-    fn plays(&self) -> Option<&dyn Plays> {
-        Some(self)
+    fn plays(&self) -> Option<Box<dyn Plays + '_>> {
+        Some(Box::<PlayingCommand>::default())
     }
 
     fn run(
@@ -348,7 +349,7 @@ fn home(suite: &Suite) -> PathBuf {
 }
 
 /// Where the program runs.
-fn folder(command: &AgentCommand, suite: &Suite) -> PathBuf {
+pub(super) fn folder(command: &AgentCommand, suite: &Suite) -> PathBuf {
     match (&command.folder, &command.cwd) {
         (Some(folder), _) => folder.clone(),
         (None, Some(cwd)) => home(suite).join(&cwd.value),

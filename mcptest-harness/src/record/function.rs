@@ -58,8 +58,8 @@ impl Live for Function {
         ready(suite, agent, model)
     }
 
-    fn plays(&self) -> Option<&dyn Plays> {
-        Some(self)
+    fn plays(&self) -> Option<Box<dyn Plays + '_>> {
+        Some(Box::new(self))
     }
 
     fn run(

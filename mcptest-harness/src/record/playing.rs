@@ -2,27 +2,47 @@
 
 mod unmade;
 
+use std::path::Path;
+use std::sync::OnceLock;
 use std::time::Duration;
 
-use mcptest_session::driver;
+use mcptest_session::driver::{self, Servers};
+use mcptest_session::endpoint::Place;
 use mcptest_session::handle::AgentSession;
 use mcptest_session::play::{PlayOptions, PlaySession, PlayedRun as Ran, Recording};
 use mcptest_session::record::RunOptions;
-use mcptest_suite::model::Agent;
+use mcptest_suite::model::{Agent, AgentCommand};
 use mcptest_trace::record::environment::{secrets_by_name, usual_secrets, variables};
 use mcptest_trace::record::redact::Redactor;
 use serde_json::Value;
 
-use super::command::{Commands, command_of, set_back, started_in};
+use super::command::{command_of, folder, set_back, started_in};
 use super::function::{Function, Returned};
 use super::unasked::{by_program, elsewhere, without_address};
 use super::{LiveError, PlayRequest, PlayedRun, Plays, RunRequest};
 use crate::trace::parse_run;
 
-impl Plays for Commands {
+/// Plays the runs of one agent by its `command:`.
+#[derive(Debug, Default)]
+pub(super) struct PlayingCommand {
+    servers: OnceLock<Servers>,
+}
+
+impl PlayingCommand {
+    fn servers(&self, command: &AgentCommand, folder: &Path) -> &Servers {
+        self.servers.get_or_init(|| match command.before {
+            // What the program has opened may be of the state before it was set back.
+            Some(_) => Servers::off(),
+            None => Servers::new(&command.command, folder),
+        })
+    }
+}
+
+impl Plays for PlayingCommand {
     fn play(&self, request: &PlayRequest<'_>) -> Result<PlayedRun, LiveError> {
         let PlayRequest { suite, agent, .. } = *request;
         let command = command_of(agent)?;
+        let mut seat = self.servers(command, &folder(command, suite)).seat();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -31,11 +51,12 @@ impl Plays for Commands {
             if let Some(before) = &command.before {
                 set_back(command, suite, before).await?;
             }
-            let session = session(request).await?;
+            let place = seat.place().await.map_err(|error| no_port(&error))?;
+            let session = session_at(place, request)?;
             let words = command.command.iter().cloned();
             let mut program = session.command(words, started_in(command, suite)?);
             program.time_limit = Some(limit(request));
-            let ended = driver::run(&program)
+            let ended = driver::run_in(&program, &mut seat)
                 .await
                 .map_err(|error| LiveError::new(error.to_string()).at(command.span))?;
             let mut run = run_options(request);
@@ -68,9 +89,13 @@ impl Plays for Commands {
             .as_ref()
             .is_some_and(|command| command.before.is_some())
     }
+
+    fn hindrance(&self) -> Option<String> {
+        self.servers.get()?.hindrance()
+    }
 }
 
-impl Plays for Function {
+impl Plays for &Function {
     fn play(&self, request: &PlayRequest<'_>) -> Result<PlayedRun, LiveError> {
         // The address is served here, whatever the function does on its own thread.
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -162,13 +187,22 @@ fn turns_of(cassette: &Value, asked: Vec<String>) -> Vec<String> {
 }
 
 async fn session(request: &PlayRequest<'_>) -> Result<PlaySession, LiveError> {
+    let place = Place::new().await.map_err(|error| no_port(&error))?;
+    session_at(&place, request)
+}
+
+fn session_at(place: &Place, request: &PlayRequest<'_>) -> Result<PlaySession, LiveError> {
     let recording = Recording::of(request.cassette)
         .map_err(|error| LiveError::new(format!("{}: {error}", request.origin)).of_recording())?;
     let mut options = PlayOptions::new(request.options.clone()).map_err(LiveError::new)?;
     let asked = asked(request);
     options.servers = asked.servers;
-    let session = PlaySession::start(recording, options, turns(request)).await;
-    session.map_err(|error| LiveError::new(format!("no port can be opened: {error}")))
+    let session = PlaySession::start_at(place, recording, options, turns(request));
+    session.map_err(|error| no_port(&error))
+}
+
+fn no_port(error: &std::io::Error) -> LiveError {
+    LiveError::new(format!("no port can be opened: {error}"))
 }
 
 fn run_options(request: &PlayRequest<'_>) -> RunOptions {

@@ -292,12 +292,17 @@ pub(crate) struct PlayedRun {
 }
 
 /// Code of an agent's own, which recordings can be played to.
-pub(crate) trait Plays {
+pub(crate) trait Plays: Sync {
     /// Runs the code once against a recording.
     fn play(&self, request: &PlayRequest<'_>) -> Result<PlayedRun, LiveError>;
 
     /// Whether only one run may be played at a time, as something is set back before each.
     fn one_by_one(&self, agent: &Agent) -> bool;
+
+    /// Why the program is started anew for each run, although it would be one process for all.
+    fn hindrance(&self) -> Option<String> {
+        None
+    }
 }
 
 /// An agent that can be run live.
@@ -306,8 +311,8 @@ pub(crate) trait Live: Send + Sync {
     /// server that the suite does not declare.
     fn prepare(&self, suite: &Suite, agent: &Agent, model: usize) -> Result<(), LiveError>;
 
-    /// The agent's own code, where that is what runs; nothing for a loop of ours.
-    fn plays(&self) -> Option<&dyn Plays> {
+    /// The agent's own code for the runs of one agent, where that is what runs; nothing for a loop of ours.
+    fn plays(&self) -> Option<Box<dyn Plays + '_>> {
         None
     }
 

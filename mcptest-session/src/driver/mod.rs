@@ -3,11 +3,19 @@
 //! The command runs in a process group of its own. The group ends when the command does, when it takes too
 //! long, and when this process ends, whatever ends it.
 
+#[cfg(all(feature = "play", target_os = "linux"))]
+mod server;
+#[cfg(all(feature = "play", not(target_os = "linux")))]
+#[path = "server/none.rs"]
+mod server;
+#[cfg(feature = "play")]
+mod servers;
 mod talk;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
+use std::future::Future;
 #[cfg(any(feature = "play", feature = "record"))]
 use std::path::Path;
 use std::path::PathBuf;
@@ -15,6 +23,8 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "play")]
+pub use servers::{Seat, Servers, run_in};
 #[cfg(feature = "record")]
 pub(crate) use talk::{LastLines, lines};
 use talk::{Listener, Said};
@@ -25,6 +35,9 @@ use crate::process::Running;
 
 /// The variable that holds an API key of Bedrock.
 pub(crate) const API_KEY: &str = "AWS_BEARER_TOKEN_BEDROCK";
+
+/// The variable that tells a program where it can say that it forks for each run.
+const SERVE: &str = "MCPTEST_SERVE";
 
 /// What stands for the prompt in an argument.
 const PROMPT: &str = "{{prompt}}";
@@ -181,19 +194,61 @@ impl std::error::Error for StartError {
 ///
 /// It cannot be started.
 pub async fn run(agent: &AgentCommand) -> Result<Ended, StartError> {
-    let mut running = start(agent)?;
-    let (stdin, stdout, stderr) = (
-        running.child().stdin().take(),
-        running.child().stdout().take(),
-        running.child().stderr().take(),
-    );
+    let mut running = start(agent, None)?;
     let said = Said::default();
-    let listener = Listener::new(stdout, stderr, &said);
-    let talking = talk::talk(stdin, &agent.turns, &said);
+    let (talking, listener) = converse(&mut running, agent, &said);
+    let waiting = async { running.child().wait().await.ok() };
+    let end = attend(agent, agent.time_limit, talking, waiting).await;
+    // What it left running goes too.
+    drop(running);
+    listener.end(LAST_WORDS).await;
+    Ok(end.with(&said))
+}
+
+/// Begins to ask a program, and to read what it prints.
+fn converse<'a>(
+    running: &mut Running,
+    agent: &'a AgentCommand,
+    said: &'a Said,
+) -> (impl Future<Output = Result<(), String>> + use<'a>, Listener) {
     let child = running.child();
+    let stdin = child.stdin().take();
+    let listener = Listener::new(child.stdout().take(), child.stderr().take(), said);
+    (talk::talk(stdin, &agent.turns, said), listener)
+}
+
+/// How a program ended.
+struct End {
+    status: Option<ExitStatus>,
+    unasked: Option<String>,
+    is_stopped: bool,
+}
+
+impl End {
+    /// The same with what it printed.
+    fn with(self, said: &Said) -> Ended {
+        let printed = said.printed();
+        Ended {
+            status: self.status,
+            stdout: printed.stdout,
+            stderr: printed.stderr.into(),
+            said: printed.said,
+            unasked: self.unasked,
+            is_stopped: self.is_stopped,
+        }
+    }
+}
+
+/// Waits until a program ends, takes too long, or is stopped by its session.
+async fn attend(
+    agent: &AgentCommand,
+    limit: Option<Duration>,
+    talking: impl Future<Output = Result<(), String>>,
+    waiting: impl Future<Output = Option<ExitStatus>>,
+) -> End {
     let ending = async {
         // A program that ends is asked nothing more.
-        tokio::pin!(talking);
+        tokio::pin!(talking, waiting);
         let mut unasked = None;
         let mut is_asked = false;
         loop {
@@ -202,12 +257,12 @@ pub async fn run(agent: &AgentCommand) -> Result<Ended, StartError> {
                     is_asked = true;
                     unasked = asked.err();
                 }
-                status = child.wait() => {
+                status = &mut waiting => {
                     if !is_asked && agent.turns.len() > 1 {
                         let words = "the program ended before it was asked all turns";
                         unasked = Some(words.to_owned());
                     }
-                    return (status.ok(), unasked);
+                    return (status, unasked);
                 }
             }
         }
@@ -224,27 +279,21 @@ pub async fn run(agent: &AgentCommand) -> Result<Ended, StartError> {
             () = stopped => (None, None, true),
         }
     };
-    let (status, unasked, is_stopped) = match agent.time_limit {
+    let (status, unasked, is_stopped) = match limit {
         Some(limit) => tokio::time::timeout(limit, ending)
             .await
             .unwrap_or((None, None, false)),
         None => ending.await,
     };
-    // What it left running goes too.
-    drop(running);
-    listener.end(LAST_WORDS).await;
-    let printed = said.printed();
-    Ok(Ended {
+    End {
         status,
-        stdout: printed.stdout,
-        stderr: printed.stderr.into(),
-        said: printed.said,
         unasked,
         is_stopped,
-    })
+    }
 }
 
-fn start(agent: &AgentCommand) -> Result<Running, StartError> {
+/// Starts a program. `serve`: where it can say that it forks for each run.
+fn start(agent: &AgentCommand, serve: Option<&str>) -> Result<Running, StartError> {
     let program = agent.command.first().map_or("", String::as_str);
     let failed = |source| StartError {
         program: program.to_owned(),
@@ -257,7 +306,10 @@ fn start(agent: &AgentCommand) -> Result<Running, StartError> {
     let arguments = agent.command.iter().skip(1);
     let arguments = arguments.map(|argument| argument.replace(PROMPT, prompt));
     Running::start(program, &agent.folder, agent.file.as_deref(), |command| {
-        command.args(arguments);
+        command
+            .args(arguments)
+            .env_remove(SERVE)
+            .envs(serve.map(|name| (SERVE, name)));
         for (name, value) in &agent.environment {
             // Clients look whether this one is set, whatever it holds.
             if name == API_KEY && value.is_empty() {

@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
@@ -58,6 +57,15 @@ pub(super) struct Said {
 }
 
 impl Said {
+    /// What was printed till now, to which other programs add each for itself.
+    #[cfg(feature = "play")]
+    pub(super) fn branch(&self) -> Self {
+        Self {
+            printed: Arc::new(Mutex::new(self.printed())),
+            more: Arc::default(),
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Printed> {
         self.printed.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -101,8 +109,8 @@ pub(super) struct Listener(Vec<JoinHandle<()>>);
 
 impl Listener {
     pub(super) fn new(
-        stdout: Option<ChildStdout>,
-        stderr: Option<ChildStderr>,
+        stdout: Option<impl AsyncRead + Unpin + Send + 'static>,
+        stderr: Option<impl AsyncRead + Unpin + Send + 'static>,
         said: &Said,
     ) -> Self {
         let (out, err) = (said.clone(), said.clone());
@@ -151,7 +159,7 @@ pub(crate) async fn lines(from: Option<impl AsyncRead + Unpin>, mut each: impl F
 ///
 /// The command closed its standard input before it was asked all turns.
 pub(super) async fn talk(
-    stdin: Option<ChildStdin>,
+    stdin: Option<impl AsyncWrite + Unpin>,
     turns: &[String],
     said: &Said,
 ) -> Result<(), String> {
@@ -164,7 +172,7 @@ pub(super) async fn talk(
         return Ok(());
     }
     for (index, turn) in turns.iter().enumerate() {
-        let line = format!("{}\n", json!({ "user": turn }));
+        let line = line_of(turn);
         give(&mut stdin, &line).await.map_err(|error| {
             format!(
                 "turn {} of {} could not be sent to the program: {error}; with several turns the program reads lines \
@@ -178,7 +186,21 @@ pub(super) async fn talk(
     Ok(())
 }
 
-async fn give(stdin: &mut ChildStdin, text: &str) -> io::Result<()> {
+fn line_of(turn: &str) -> String {
+    format!("{}\n", json!({ "user": turn }))
+}
+
+/// What a command is given before it has said anything.
+#[cfg(feature = "play")]
+pub(super) fn beginning(turns: &[String]) -> String {
+    match turns {
+        [] => String::new(),
+        [prompt] => prompt.clone(),
+        [first, ..] => line_of(first),
+    }
+}
+
+async fn give(stdin: &mut (impl AsyncWrite + Unpin), text: &str) -> io::Result<()> {
     stdin.write_all(text.as_bytes()).await?;
     stdin.flush().await
 }

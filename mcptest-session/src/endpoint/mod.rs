@@ -135,6 +135,60 @@ pub struct Endpoint {
     serving: JoinHandle<()>,
 }
 
+/// An address that can be answered at by one endpoint after the other: a program that took it when it started reaches
+/// whichever is there.
+#[derive(Debug)]
+pub struct Place {
+    listener: std::net::TcpListener,
+    secret: String,
+    file: String,
+    connections: Arc<AtomicUsize>,
+}
+
+impl Place {
+    /// An address on a port that is free. To call in a runtime of tokio with its drivers on.
+    ///
+    /// # Errors
+    ///
+    /// No port can be listened at, or the system gives no random bytes.
+    pub async fn new() -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        Ok(Self {
+            listener: listener.into_std()?,
+            secret: secret()?,
+            file: secret()?,
+            connections: Arc::default(),
+        })
+    }
+
+    /// How many connections the newest endpoint was asked for.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::Relaxed)
+    }
+
+    /// The name of the file that tells where its MCP servers are.
+    #[cfg(feature = "play")]
+    pub(crate) fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The listener of a new endpoint. What waits there was meant for the one before.
+    fn vacated(&self) -> io::Result<TcpListener> {
+        while self.listener.accept().is_ok() {}
+        self.connections.store(0, Ordering::Relaxed);
+        TcpListener::from_std(self.listener.try_clone()?)
+    }
+}
+
+/// What nobody can guess.
+pub(crate) fn secret() -> io::Result<String> {
+    let mut random = [0; SECRET];
+    getrandom::fill(&mut random)
+        .map_err(|error| io::Error::other(format!("the system gives no random bytes: {error}")))?;
+    Ok(protocol::blob::hex(&random))
+}
+
 /// What is counted at the door.
 #[derive(Debug, Default)]
 struct Door {
@@ -162,13 +216,19 @@ impl Endpoint {
     ///
     /// No port can be listened at, or the system gives no random bytes.
     pub async fn start(answerer: Arc<dyn Answerer>) -> io::Result<Self> {
-        let mut random = [0; SECRET];
-        getrandom::fill(&mut random).map_err(|error| {
-            io::Error::other(format!("the system gives no random bytes: {error}"))
-        })?;
-        let secret = protocol::blob::hex(&random);
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        Self::start_at(&Place::new().await?, answerer)
+    }
+
+    /// Starts to listen at an address at which no other endpoint does. To call in a runtime of tokio with its drivers
+    /// on.
+    ///
+    /// # Errors
+    ///
+    /// The address cannot be listened at.
+    pub fn start_at(place: &Place, answerer: Arc<dyn Answerer>) -> io::Result<Self> {
+        let listener = place.vacated()?;
         let address = listener.local_addr()?;
+        let secret = place.secret.clone();
         let door = Arc::<Door>::default();
         let state = Serving {
             address,
@@ -176,8 +236,12 @@ impl Endpoint {
             door: Arc::clone(&door),
             answerer,
         };
-        // A piece of a stream is small, and is waited for.
-        let listener = listener.tap_io(|connection| _ = connection.set_nodelay(true));
+        let connections = Arc::clone(&place.connections);
+        let listener = listener.tap_io(move |connection| {
+            connections.fetch_add(1, Ordering::Relaxed);
+            // A piece of a stream is small, and is waited for.
+            _ = connection.set_nodelay(true);
+        });
         let router = Router::new().fallback(serve).with_state(state);
         let serving = tokio::spawn(async move {
             // It never ends by itself.

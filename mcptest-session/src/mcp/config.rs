@@ -6,29 +6,33 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use crate::protocol::blob::hex;
+#[cfg(feature = "record")]
+use crate::endpoint::secret;
 
 /// A file that nobody else reads. It is removed when it is dropped.
 #[derive(Debug)]
 pub(crate) struct ConfigFile(PathBuf);
 
 impl ConfigFile {
-    /// A file with the addresses of servers.
+    /// A file with the addresses of servers, by a name that nobody can guess.
     #[cfg(feature = "play")]
-    pub(crate) fn new(servers: impl Iterator<Item = (String, String)>) -> io::Result<Self> {
-        let config = Self::planned()?;
+    pub(crate) fn new(
+        name: &str,
+        servers: impl Iterator<Item = (String, String)>,
+    ) -> io::Result<Self> {
+        let config = Self::named(name);
         config.write(servers)?;
         Ok(config)
     }
 
     /// The place of a file that is to be written.
+    #[cfg(feature = "record")]
     pub(crate) fn planned() -> io::Result<Self> {
-        let mut random = [0; 16];
-        getrandom::fill(&mut random).map_err(|error| {
-            io::Error::other(format!("the system gives no random bytes: {error}"))
-        })?;
-        let name = format!("mcptest-{}.json", hex(&random));
-        Ok(Self(std::env::temp_dir().join(name)))
+        Ok(Self::named(&secret()?))
+    }
+
+    fn named(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("mcptest-{name}.json")))
     }
 
     /// Writes the addresses of servers.

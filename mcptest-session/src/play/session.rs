@@ -16,7 +16,7 @@ use super::recording::Recording;
 use super::servers::RecordedServer;
 use crate::door::{self, Door};
 use crate::driver::{AgentCommand, Ended};
-use crate::endpoint::{Endpoint, Provider};
+use crate::endpoint::{Endpoint, Place, Provider};
 use crate::environment;
 use crate::mcp::{ConfigFile, path_of};
 use crate::mode::Mode;
@@ -72,6 +72,20 @@ impl PlaySession {
     ///
     /// No port can be listened at, or the file for MCP clients cannot be written.
     pub async fn start(
+        recording: Recording,
+        options: PlayOptions,
+        turns: impl IntoIterator<Item = String>,
+    ) -> std::io::Result<Self> {
+        Self::start_at(&Place::new().await?, recording, options, turns)
+    }
+
+    /// The same at an address that another session had before.
+    ///
+    /// # Errors
+    ///
+    /// The address cannot be listened at, or the file for MCP clients cannot be written.
+    pub fn start_at(
+        place: &Place,
         mut recording: Recording,
         options: PlayOptions,
         turns: impl IntoIterator<Item = String>,
@@ -89,7 +103,7 @@ impl PlaySession {
             .collect();
         let recorded_at = recording.recorded_at().map(str::to_owned);
         let player = Player::new(recording, options);
-        let endpoint = Endpoint::start(Arc::new(player.clone())).await?;
+        let endpoint = Endpoint::start_at(place, Arc::new(player.clone()))?;
         let servers: Vec<(String, String)> = names
             .into_iter()
             .map(|name| {
@@ -100,7 +114,7 @@ impl PlaySession {
         let config = if servers.is_empty() {
             None
         } else {
-            Some(ConfigFile::new(servers.iter().cloned())?)
+            Some(ConfigFile::new(place.file(), servers.iter().cloned())?)
         };
         Ok(Self {
             servers,

@@ -25,7 +25,7 @@ const REQUIREMENTS: &str = include_str!("requirements.txt");
 const PAGE: &str = include_str!("../../../docs/own-tools.md");
 
 /// The Python that has the frameworks, and the library as a wheel that is built here.
-fn python() -> &'static Path {
+pub(super) fn python() -> &'static Path {
     static PYTHON: OnceLock<PathBuf> = OnceLock::new();
     PYTHON.get_or_init(|| {
         let environment = kept().join("pypi").join("own_tools");
