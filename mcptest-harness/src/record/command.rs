@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::budget::Budget;
 use super::declared::{declared, reserve};
 use super::environment::inherited;
-use super::playing::PlayingCommand;
+use super::playing_command::PlayingCommand;
 use super::request::faults_of;
 use super::spending::SuiteSpending;
 use super::unasked::{by_program, unreached};

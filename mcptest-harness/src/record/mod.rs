@@ -33,6 +33,8 @@ pub(crate) mod live;
 mod mode;
 #[cfg(feature = "session")]
 mod playing;
+#[cfg(feature = "session")]
+mod playing_command;
 mod prices;
 mod progress;
 mod request;

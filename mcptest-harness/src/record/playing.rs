@@ -2,41 +2,24 @@
 
 mod unmade;
 
-use std::path::Path;
-use std::sync::OnceLock;
 use std::time::Duration;
 
-use mcptest_session::driver::{self, Servers};
+use mcptest_session::driver;
 use mcptest_session::endpoint::Place;
 use mcptest_session::handle::AgentSession;
 use mcptest_session::play::{PlayOptions, PlaySession, PlayedRun as Ran, Recording};
 use mcptest_session::record::RunOptions;
-use mcptest_suite::model::{Agent, AgentCommand};
+use mcptest_suite::model::Agent;
 use mcptest_trace::record::environment::{secrets_by_name, usual_secrets, variables};
 use mcptest_trace::record::redact::Redactor;
 use serde_json::Value;
 
 use super::command::{command_of, folder, set_back, started_in};
 use super::function::{Function, Returned};
+use super::playing_command::PlayingCommand;
 use super::unasked::{by_program, elsewhere, without_address};
 use super::{LiveError, PlayRequest, PlayedRun, Plays, RunRequest};
 use crate::trace::parse_run;
-
-/// Plays the runs of one agent by its `command:`.
-#[derive(Debug, Default)]
-pub(super) struct PlayingCommand {
-    servers: OnceLock<Servers>,
-}
-
-impl PlayingCommand {
-    fn servers(&self, command: &AgentCommand, folder: &Path) -> &Servers {
-        self.servers.get_or_init(|| match command.before {
-            // What the program has opened may be of the state before it was set back.
-            Some(_) => Servers::off(),
-            None => Servers::new(&command.command, folder),
-        })
-    }
-}
 
 impl Plays for PlayingCommand {
     fn play(&self, request: &PlayRequest<'_>) -> Result<PlayedRun, LiveError> {
@@ -91,7 +74,7 @@ impl Plays for PlayingCommand {
     }
 
     fn hindrance(&self) -> Option<String> {
-        self.servers.get()?.hindrance()
+        PlayingCommand::hindrance(self)
     }
 }
 

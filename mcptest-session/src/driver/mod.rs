@@ -10,6 +10,8 @@ mod server;
 mod server;
 #[cfg(feature = "play")]
 mod servers;
+#[cfg(feature = "play")]
+mod starting;
 mod talk;
 #[cfg(test)]
 mod tests;
@@ -24,7 +26,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 #[cfg(feature = "play")]
-pub use servers::{Seat, Servers, run_in};
+pub use servers::{Seat, Servers};
+#[cfg(feature = "play")]
+pub use starting::run_in;
 #[cfg(feature = "record")]
 pub(crate) use talk::{LastLines, lines};
 use talk::{Listener, Said};

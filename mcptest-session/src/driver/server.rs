@@ -11,7 +11,7 @@ use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener as StdListener, UnixStream as StdStream};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -20,9 +20,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::net::{UnixListener, UnixStream};
 
-use super::servers::Seat;
-use super::talk::{Listener, Said, beginning, talk};
-use super::{AgentCommand, End, Ended, LAST_WORDS, StartError, attend, converse, run, start};
+use super::talk::{Listener, Said, talk};
+use super::{AgentCommand, End, Ended, LAST_WORDS, attend};
 use crate::endpoint::secret;
 use crate::process::{Running, Watcher};
 
@@ -52,6 +51,22 @@ pub(super) struct Server {
 }
 
 impl Server {
+    /// A process that said that it forks, and what it printed until then.
+    pub(super) fn new(
+        stream: StdStream,
+        first: AgentCommand,
+        printed: Said,
+        running: Running,
+    ) -> Self {
+        Self {
+            stream,
+            first,
+            printed,
+            is_gone: false,
+            _running: running,
+        }
+    }
+
     /// Whether a run differs from the first one only in what a child is told.
     pub(super) fn fits(&self, agent: &AgentCommand) -> bool {
         let alike = |agent: &AgentCommand| {
@@ -212,20 +227,20 @@ impl Lines {
 }
 
 /// Where a process can say that it forks. No file lies there, and nobody can guess it.
-struct Offer {
+pub(super) struct Offer {
     listener: UnixListener,
-    name: String,
+    pub(super) name: String,
 }
 
 /// What a process says.
-enum Answer {
+pub(super) enum Answer {
     Forks(StdStream),
     /// It makes its own run, as all others do.
     Hindered(Option<String>),
 }
 
 impl Offer {
-    fn new() -> io::Result<Self> {
+    pub(super) fn new() -> io::Result<Self> {
         let name = format!("mcptest-{}", secret()?);
         let listener = StdListener::bind_addr(&SocketAddr::from_abstract_name(&name)?)?;
         listener.set_nonblocking(true)?;
@@ -236,7 +251,12 @@ impl Offer {
     }
 
     /// Waits until the process says that it forks, or what stands in the way. `given`: what it was given to read.
-    async fn answer(&self, process: Option<u32>, given: &str, asked: impl Fn() -> usize) -> Answer {
+    pub(super) async fn answer(
+        &self,
+        process: Option<u32>,
+        given: &str,
+        asked: impl Fn() -> usize,
+    ) -> Answer {
         let process = process.and_then(|id| i32::try_from(id).ok());
         loop {
             let Ok((stream, _)) = self.listener.accept().await else {
@@ -266,82 +286,6 @@ impl Offer {
                 continue;
             };
             return Answer::Hindered(Some(hindrance.to_owned()));
-        }
-    }
-}
-
-/// Starts a program for its run. If it says that it forks, it is kept for the next ones.
-pub(super) async fn start_to_serve(
-    agent: &AgentCommand,
-    seat: &mut Seat<'_>,
-) -> Result<Ended, StartError> {
-    let Ok(offer) = Offer::new() else {
-        seat.refuse(None);
-        return run(agent).await;
-    };
-    let begun = Instant::now();
-    let mut running = start(agent, Some(&offer.name))?;
-    let process = running.child().id();
-    let said = Said::default();
-    let (talking, listener) = converse(&mut running, agent, &said);
-    let given = beginning(&agent.turns);
-    let stream = {
-        let waiting = async { running.child().wait().await.ok() };
-        let attending = attend(agent, agent.time_limit, talking, waiting);
-        tokio::pin!(attending);
-        let answer = offer.answer(process, &given, || seat.connections());
-        let answer = tokio::select! {
-            end = &mut attending => Err(end),
-            answer = answer => Ok(answer),
-        };
-        drop(offer);
-        let end = match answer {
-            Ok(Answer::Forks(stream)) => Ok(stream),
-            Ok(Answer::Hindered(why)) => {
-                seat.refuse(why);
-                Err(attending.await)
-            }
-            Err(end) => {
-                if !seat.is_known() {
-                    seat.refuse(None);
-                }
-                Err(end)
-            }
-        };
-        end
-    };
-    let stream = match stream {
-        Ok(stream) => stream,
-        Err(end) => {
-            drop(running);
-            listener.end(LAST_WORDS).await;
-            return Ok(end.with(&said));
-        }
-    };
-    let start = begun.elapsed();
-    seat.serves(start);
-    // It has let go of the streams with which it started.
-    listener.end(LAST_WORDS).await;
-    let mut server = Server {
-        stream,
-        first: agent.clone(),
-        printed: said,
-        is_gone: false,
-        _running: running,
-    };
-    let left = agent.time_limit.map(|limit| limit.saturating_sub(start));
-    match server.run(agent, left).await {
-        Some(ended) => {
-            if !server.is_gone() {
-                seat.keep(server);
-            }
-            Ok(ended)
-        }
-        // It ended before it made the run.
-        None => {
-            drop(server);
-            seat.refuse(Some("the process that forks ended".to_owned()));
-            run(agent).await
         }
     }
 }

@@ -13,8 +13,8 @@ use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::server::{IS_HERE, Server, start_to_serve};
-use super::{AgentCommand, Ended, SERVE, StartError, run};
+use super::SERVE;
+use super::server::{IS_HERE, Server};
 use crate::endpoint::Place;
 
 /// How long runs wait for the first process to say that it forks, if the program's file names it.
@@ -180,6 +180,21 @@ impl Seat<'_> {
         self.place.as_ref().map_or(0, Place::connections)
     }
 
+    /// The process that forks, if one waits at this seat.
+    pub(super) fn take_server(&mut self) -> Option<Server> {
+        self.server.take()
+    }
+
+    /// The process is started anew, and may say that it forks.
+    pub(super) fn restart(&mut self) {
+        self.change(Role::Starting, |_| ());
+    }
+
+    /// Whether the process of this seat is one that is started, and may say that it forks.
+    pub(super) fn is_starting(&self) -> bool {
+        self.role == Role::Starting
+    }
+
     /// The process forks from now on.
     pub(super) fn serves(&mut self, start: Duration) {
         self.change(Role::Busy, |state| state.start = Some(start));
@@ -235,31 +250,6 @@ impl Drop for Seat<'_> {
         state.idle.extend(self.server.take().zip(self.place.take()));
         drop(state);
         self.servers.changed.notify_all();
-    }
-}
-
-/// Makes a run at its seat: a fork of a process that is there, or a process of its own. To call in a runtime of tokio
-/// with its drivers on, when the session of this run listens at the address of the seat.
-///
-/// # Errors
-///
-/// The program cannot be started.
-pub async fn run_in(agent: &AgentCommand, seat: &mut Seat<'_>) -> Result<Ended, StartError> {
-    if let Some(mut server) = seat.server.take() {
-        if server.fits(agent)
-            && let Some(ended) = server.run(agent, agent.time_limit).await
-        {
-            if !server.is_gone() {
-                seat.keep(server);
-            }
-            return Ok(ended);
-        }
-        drop(server);
-        seat.change(Role::Starting, |_| ());
-    }
-    match seat.role {
-        Role::Starting => start_to_serve(agent, seat).await,
-        Role::Anew | Role::Busy => run(agent).await,
     }
 }
 

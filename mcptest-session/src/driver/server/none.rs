@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
-use super::servers::Seat;
-use super::{AgentCommand, Ended, StartError, run};
+use super::{AgentCommand, Ended};
 
 /// There is none.
 #[derive(Debug)]
 pub(super) enum Server {}
 
 impl Server {
+    pub(super) fn is_gone(&self) -> bool {
+        match *self {}
+    }
+
     pub(super) fn fits(&self, _: &AgentCommand) -> bool {
         match *self {}
     }
@@ -21,11 +24,3 @@ impl Server {
 
 /// Whether programs can be forked here.
 pub(super) const IS_HERE: bool = false;
-
-/// Starts the program, as nothing else is possible.
-pub(super) async fn start_to_serve(
-    agent: &AgentCommand,
-    _: &mut Seat<'_>,
-) -> Result<Ended, StartError> {
-    run(agent).await
-}
