@@ -427,13 +427,10 @@ fn functions_of_two_kinds_stand_in_one_list() {
     assert_eq!(scene.closing("Greeter__gpt-5/run-2.json"), "Hello two.");
     let thrown = run(&["thrower"]).exits(101);
     assert!(thrown.stdout.contains("it shrugs"), "{thrown}");
-    // The third agent is no function: the built-in agent would record it, and this build has none.
-    let silent = run(&["silent"]).exits(101);
-    assert!(
-        silent.stdout.contains("without the feature `record`"),
-        "{silent}"
-    );
-    assert!(!scene.recorded("Silent__gpt-5"));
+    // The third agent is no function: the built-in agent records it, and says so.
+    let silent = run(&["silent"]).exits(0);
+    let told = "note: the built-in agent records `Silent`, which has no `command:`";
+    assert!(silent.stderr.contains(told), "{silent}");
     // What has no recording is told how to get one: a function needs no other build.
     let thrown = scene
         .run("a list of two kinds", false, &["thrower"])

@@ -1,4 +1,4 @@
-//! `cargo mcptest record`: what `MCPTEST_RECORD` does, without its features in the build of the package's tests;
+//! `cargo mcptest record`: what `MCPTEST_RECORD` does, without the feature in the build of the package's tests;
 //! and `cargo mcptest test`: what `cargo test` prints of the cases, also where there is no crate.
 //!
 //! The harness records in a process of its own, which this executable is started as once more: there
@@ -11,11 +11,10 @@ use std::process::{Command, ExitCode, Stdio};
 
 use mcptest::Harness;
 use mcptest::command::tell;
-use mcptest::judge::{AgentTest, PackageCase};
+use mcptest::judge::PackageCase;
 use mcptest::result::CaseResult;
 use mcptest::result::folder::{Results, VARIABLE};
 use mcptest_suite::escape;
-use mcptest_suite::model::GateKind;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tempfile::TempDir;
@@ -118,33 +117,6 @@ impl Record {
         let names = || cases.iter().map(PackageCase::name);
         if !names().any(|name| self.filter.wants(name)) {
             return Err(self.filter.nothing(names()));
-        }
-        let agents = opened.suites.agents();
-        let mut wanted = agents
-            .iter()
-            .filter(|agent| self.filter.wants(agent.case()));
-        // What has `playback` is code of its own: the process that records says that it is not here.
-        let built_in = |agent: &&AgentTest<'_>| {
-            let agent = agent.agent();
-            agent.command.is_none() && agent.gate(GateKind::Playback).is_none()
-        };
-        // Of what changed nobody knows yet whether it is to be recorded.
-        let looks_first = self.mode() == "changed";
-        if !cfg!(feature = "record")
-            && !looks_first
-            && self.command.is_empty()
-            && wanted.any(|agent| built_in(&agent))
-        {
-            let function = if opened.package.is_crate() {
-                "an agent that is a function of its crate is recorded by `MCPTEST_RECORD=missing cargo test`; "
-            } else {
-                ""
-            };
-            let problem = Failure::new("this command was built without the built-in agent");
-            return Err(problem.help(format!(
-                "name the agent's own program: `command: [python, agent.py]` in the suite, or `-- python agent.py` here; {function}\
-                 `cargo install cargo-mcptest --features record` adds the built-in agent"
-            )));
         }
         let package = &opened.package;
         let asked = RecordJob {

@@ -280,6 +280,12 @@ impl Session {
         self.servers.failure()
     }
 
+    /// What an MCP server that is a program said till now on its standard streams that is no message of MCP.
+    #[must_use]
+    pub fn server_output(&self, server: &str) -> Option<String> {
+        self.servers.other_output(server)
+    }
+
     /// How many requests reached the address.
     #[must_use]
     pub fn requests(&self) -> usize {

@@ -6,6 +6,7 @@ use mcptest_suite::{Diagnostic, Span, Spanned, cassette_slug};
 use super::{AgentGates, Criterion, Input, Judgement, named, places, scope};
 use crate::eval::FaultPlan;
 use crate::eval::{HitEvidence, judge_recovery};
+use crate::record::own_code::is_run_of_built_in;
 use crate::record::{answers_fingerprint, faults_fingerprint};
 use crate::render::{Diff, Evidence, Finding};
 use crate::trace::Run;
@@ -70,8 +71,8 @@ impl Stale<'_> {
         let mut findings = Vec::new();
         for (what, wanted, span, recorded) in compared {
             // The system prompt of an agent's own code stands there, and need not stand in the suite too.
-            let own =
-                |run: &Run| what == "system prompt" && run.by_session && system_prompt.is_none();
+            let may_be_own = what == "system prompt" && system_prompt.is_none();
+            let own = |run: &Run| may_be_own && run.by_session && !is_run_of_built_in(run);
             let differing = places(runs, |run| recorded(run) != wanted && !own(run));
             let Some(first) = differing.first() else {
                 continue;

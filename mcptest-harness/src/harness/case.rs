@@ -168,7 +168,7 @@ fn judge_gate(
         return Came::Fails(problem.into()).into();
     };
     let snapshots = suite.snapshots(subject);
-    let driver = Driver::of(suite, subject);
+    let driver = Driver::of(suite, subject, Some(recorded));
     let idle = (kind == GateKind::Playback).then(|| driver.idle(suite.agent(subject), gate.span));
     match idle.flatten() {
         Some(Err(problem)) => return Came::Fails(problem.into()).into(),

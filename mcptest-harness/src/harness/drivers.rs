@@ -20,7 +20,7 @@ impl Harness {
     /// The suite's caps are in the request, for the loop to keep; its `budget` is not enforced here.
     /// Cases of [`suite`](macro@crate::suite) know nothing of the loop.
     ///
-    /// Without this the built-in agent records, in builds with the feature `record`.
+    /// Without this the built-in agent records, in builds with the feature `session`.
     ///
     /// ```no_run
     /// # use std::process::ExitCode;

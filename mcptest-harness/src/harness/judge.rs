@@ -284,7 +284,8 @@ impl PackageCase<'_> {
             return Vec::new();
         };
         let snapshots = self.suite.snapshots(subject);
-        let player = Driver::of(self.suite, subject).player(self.suite, subject, recorded);
+        let player =
+            Driver::of(self.suite, subject, Some(recorded)).player(self.suite, subject, recorded);
         let input = Input {
             player: player.as_ref().map(|player| player as &dyn Player),
             ..self.suite.input(subject, recorded, &snapshots)

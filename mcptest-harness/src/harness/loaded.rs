@@ -20,6 +20,7 @@ use super::snapshots::CaseSnapshots;
 use crate::gate::{
     self, AgentGates, Criterion as _, GateReading, Input, ReadGate, SnapshotStore, Stale,
 };
+use crate::record::own_code::is_run_of_built_in;
 use crate::record::{RecordCommand, in_ci};
 use crate::render::Failure;
 use crate::trace::{Run, read_runs};
@@ -267,6 +268,11 @@ impl LoadedSuite {
         &self.functions
     }
 
+    /// Whether a loop of one's own records the agents that have no code of their own.
+    pub(crate) fn has_own_loop(&self) -> bool {
+        self.command.own_loop
+    }
+
     /// Whether judging leaves nothing behind.
     pub(crate) fn is_looked_at(&self) -> bool {
         self.looked_at
@@ -449,6 +455,10 @@ impl LoadedSuite {
             let command = self.command(subject);
             let (suite, agent, model) = (&self.suite, self.agent(subject), subject.model);
             let runs = runs::load(suite, agent, model, &self.place(&command, &self.near))?;
+            let has_code = agent.command.is_some() || self.functions.of(agent).is_some();
+            if has_code && runs.first().is_some_and(is_run_of_built_in) {
+                return Err(runs::of_another_agent(agent, &command));
+            }
             let model = &agent.models[model].value;
             let runs = AgentRuns::new(&suite.source, agent, model, runs);
             // An error is a failure of the agent case.

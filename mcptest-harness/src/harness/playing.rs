@@ -14,6 +14,7 @@ use super::verdicts::panic_text;
 use crate::command::call;
 use crate::eval::PlaybackOptions;
 use crate::gate::{Player, Unplayable};
+use crate::record::own_code::{GIVE_CODE, WITHOUT_CODE, is_run_of_built_in};
 use crate::record::{Live, LiveError, PlayRequest, PlayedRun, Plays};
 
 /// The most runs of an agent that are played at once.
@@ -23,7 +24,7 @@ const AT_ONCE: usize = 8;
 pub(crate) enum Driver {
     /// This does.
     Code(Arc<dyn Live>),
-    /// It has a `command:`, and this build cannot run one.
+    /// This build runs no agent.
     #[cfg(not(feature = "session"))]
     WithoutFeature,
     /// Its function is in the tests of its crate, which this program does not know; or a person names its program.
@@ -31,12 +32,13 @@ pub(crate) enum Driver {
         /// Whether there is a crate.
         in_crate: bool,
     },
-    /// It has none.
+    /// A loop of one's own records it, which nothing can be played to.
     None,
 }
 
 impl Driver {
-    pub(crate) fn of(suite: &LoadedSuite, subject: Subject) -> Self {
+    /// `runs`: the recordings, where they are known.
+    pub(crate) fn of(suite: &LoadedSuite, subject: Subject, runs: Option<&AgentRuns>) -> Self {
         let agent = suite.agent(subject);
         if let Some(function) = suite.functions().of(agent) {
             return Self::Code(Arc::clone(function));
@@ -46,11 +48,22 @@ impl Driver {
             suite.is_looked_at() || suite.functions().are_elsewhere(),
         ) {
             (Some(_), _) => Self::commands(),
-            (None, true) => Self::Elsewhere {
+            (None, true) if !runs.is_some_and(are_of_built_in) => Self::Elsewhere {
                 in_crate: suite.is_in_crate(),
             },
-            (None, false) => Self::None,
+            (None, _) if suite.has_own_loop() => Self::None,
+            (None, _) => Self::built_in(),
         }
+    }
+
+    #[cfg(feature = "session")]
+    fn built_in() -> Self {
+        Self::Code(Arc::new(crate::record::built_in::BuiltIn))
+    }
+
+    #[cfg(not(feature = "session"))]
+    fn built_in() -> Self {
+        Self::WithoutFeature
     }
 
     #[cfg(feature = "session")]
@@ -83,7 +96,7 @@ impl Driver {
             #[cfg(not(feature = "session"))]
             Self::WithoutFeature => Some(Err(Diagnostic::at(
                 gate,
-                "this build cannot run the agent's own code: the feature `session` is off",
+                "this build cannot run the agent: the feature `session` is off",
             )
             .help("write in Cargo.toml: mcptest-harness = { version = \"0.1\", features = [\"session\"] }"))),
             Self::Elsewhere { in_crate } => Some(Ok(elsewhere(agent, *in_crate))),
@@ -92,17 +105,10 @@ impl Driver {
     }
 }
 
-/// An agent that has no code of its own cannot be played.
-pub(crate) const WITHOUT_CODE: &str =
-    "`playback` runs the agent's own code, and this agent has neither `command:` nor a function";
-
-/// How an agent gets code of its own. Without the feature, no runner takes a function.
-pub(crate) const GIVE_CODE: &str = if cfg!(feature = "session") {
-    "add `command: [program, argument]` to the agent, or give its function to the harness: `mcptest::harness!().agent(run)`"
-} else {
-    "add `command: [program, argument]` to the agent, or give its function to the harness: `mcptest::harness!().agent(run)`; \
-     both need the feature `session`: write in Cargo.toml: mcptest-harness = { version = \"0.1\", features = [\"session\"] }"
-};
+/// Whether the built-in agent made recordings.
+fn are_of_built_in(runs: &AgentRuns) -> bool {
+    runs.runs().first().is_some_and(is_run_of_built_in)
+}
 
 /// The function of an agent may be in a program that is not this one. Without a crate, there is none.
 pub(crate) fn elsewhere(agent: &Agent, in_crate: bool) -> String {
@@ -244,18 +250,5 @@ fn unplayable(error: LiveError) -> Unplayable {
         details: shown.chain(notes).map(str::to_owned).collect(),
         help: error.help,
         of_recording: error.of_recording,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn code_for_an_agent_is_asked_for_with_the_feature_that_a_build_lacks() {
-        let lacks = GIVE_CODE.ends_with(
-            "both need the feature `session`: write in Cargo.toml: mcptest-harness = { version = \"0.1\", features = [\"session\"] }",
-        );
-        assert_eq!(lacks, !cfg!(feature = "session"));
     }
 }

@@ -45,7 +45,7 @@ impl Needed<'_> {
     }
 
     /// How many runs it has.
-    #[cfg(any(feature = "record", feature = "session"))]
+    #[cfg(feature = "session")]
     pub(super) fn runs(&self) -> u64 {
         self.suite.agent(self.subject).runs.value as u64
     }

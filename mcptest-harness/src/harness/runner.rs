@@ -190,11 +190,7 @@ impl Harness {
         let recording = if asked.arguments.list {
             None
         } else {
-            recording::asked(
-                self.own_loop.as_ref(),
-                &self.functions,
-                !self.package.is_empty(),
-            )?
+            recording::asked(self.own_loop.as_ref(), &self.functions)?
         };
         let prepared = self.prepare(&asked, Selection::asked()?, recording.as_ref())?;
         prepared.check_selection(&asked)?;

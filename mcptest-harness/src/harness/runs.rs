@@ -187,6 +187,16 @@ pub(crate) fn place_problem(agent: &Agent, error: PlaceError, command: &str) -> 
     }
 }
 
+/// The recordings are of the built-in agent, and the agent has code of its own.
+pub(crate) fn of_another_agent(agent: &Agent, command: &str) -> Failure {
+    let name = &agent.name.value;
+    let problem =
+        format!("the recordings of `{name}` are of the built-in agent, and it has code of its own");
+    let help = format!("record its own code: `MCPTEST_RECORD=all {command}`");
+    let problem = Diagnostic::new(problem).label(agent.name.span, "");
+    problem.help(help).into()
+}
+
 /// What looks like a run must be one.
 pub(crate) fn not_read_problem(agent: &Agent, paths: &[String]) -> Failure {
     const SHOWN: usize = 12;

@@ -1,7 +1,7 @@
 //! The cases of one shard: which they are, what is recorded for them, and what that may cost.
 
 use std::collections::HashMap;
-#[cfg(any(feature = "record", feature = "session"))]
+#[cfg(feature = "session")]
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use libtest_mimic::Trial;
 use mcptest_suite::Shard;
 
 use super::prepared::{Needed, Placed};
-#[cfg(any(feature = "record", feature = "session"))]
+#[cfg(feature = "session")]
 use crate::record::share_budgets;
 
 /// A shard, and where all cases belong.
@@ -40,7 +40,7 @@ impl Sharding {
 
     /// The agents of this shard, whose suites may spend their share: what is asked of their runs, of all that is asked.
     pub(super) fn share<'a>(&self, needed: Vec<Needed<'a>>) -> Vec<Needed<'a>> {
-        #[cfg(any(feature = "record", feature = "session"))]
+        #[cfg(feature = "session")]
         share_budgets(self.shard, self.shares(&needed));
         let own = needed
             .into_iter()
@@ -49,7 +49,7 @@ impl Sharding {
     }
 
     /// Of each suite, how many runs this shard has, and how many all have.
-    #[cfg(any(feature = "record", feature = "session"))]
+    #[cfg(feature = "session")]
     fn shares(&self, needed: &[Needed<'_>]) -> HashMap<PathBuf, (u64, u64)> {
         let mut shares: HashMap<PathBuf, (u64, u64)> = HashMap::new();
         for agent in needed {

@@ -123,7 +123,7 @@ fn failure(verdicts: Vec<(String, Option<String>)>) -> String {
     // A build that records already is not told to switch it on.
     failed
         .remove(0)
-        .replace(" --features mcptest-harness/record", "")
+        .replace(" --features mcptest-harness/session", "")
 }
 
 /// Nothing fails.

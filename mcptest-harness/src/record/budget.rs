@@ -9,7 +9,6 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-#[cfg(feature = "session")]
 use mcptest_suite::model::Prices;
 use mcptest_suite::model::{Model, Suite};
 use mcptest_suite::{Shard, Spanned};
@@ -37,7 +36,6 @@ pub(crate) fn share_budgets(shard: Shard, runs: HashMap<PathBuf, (u64, u64)>) {
 pub(crate) struct Budget {
     rates: Option<Rates>,
     /// The prices of models that only an agent's own code names.
-    #[cfg(feature = "session")]
     prices: Prices,
     cap: Option<Cap>,
 }
@@ -72,20 +70,17 @@ impl Budget {
         }
         Ok(Self {
             rates,
-            #[cfg(feature = "session")]
             prices: suite.prices.clone(),
             cap,
         })
     }
 
     /// Whether there is a most that may be spent.
-    #[cfg(feature = "session")]
     pub(crate) fn is_capped(&self) -> bool {
         self.cap.is_some()
     }
 
     /// The budget, for calls of another model of which an agent's own code asks.
-    #[cfg(feature = "session")]
     pub(crate) fn rates_of(&self, model: &str) -> Result<Option<Rates>, LiveError> {
         let rates = rates(&self.prices, model);
         match (&self.cap, rates) {
@@ -97,15 +92,6 @@ impl Budget {
     /// What some tokens cost, where the price is known.
     pub(crate) fn cost(&self, prompt: u64, completion: u64) -> Option<u64> {
         Some(self.rates?.micro_usd(prompt, completion))
-    }
-
-    /// Sets aside the most a call can cost.
-    #[cfg(feature = "record")]
-    pub(crate) fn set_aside(&self, prompt: u64, completion: u64) -> Result<SetAside, LiveError> {
-        match self.cost(prompt, completion) {
-            Some(cost) => self.set_cost_aside(cost),
-            None => Ok(SetAside(0)),
-        }
     }
 
     /// Sets aside what a call costs at the most.
@@ -148,13 +134,11 @@ impl Budget {
 
 impl SetAside {
     /// What was set aside, in millionths of a dollar.
-    #[cfg(feature = "session")]
     pub(crate) fn cost(self) -> u64 {
         self.0
     }
 
     /// So much was set aside.
-    #[cfg(feature = "session")]
     pub(crate) fn of(cost: u64) -> Self {
         Self(cost)
     }

@@ -2,19 +2,12 @@
 
 use crate::command::call;
 
-/// What a build needs that cannot record what the built-in agent does, or what an agent's own program does.
-const FEATURES: [&str; 2] = [
-    if cfg!(feature = "record") {
-        ""
-    } else {
-        " --features mcptest-harness/record"
-    },
-    if cfg!(feature = "session") {
-        ""
-    } else {
-        " --features mcptest-harness/session"
-    },
-];
+/// What a build needs that cannot run an agent.
+const FEATURE: &str = if cfg!(feature = "session") {
+    ""
+} else {
+    " --features mcptest-harness/session"
+};
 
 /// How the runs of a suite are recorded: what a person types after the variable.
 #[derive(Debug, Clone, Default)]
@@ -45,10 +38,10 @@ impl RecordCommand {
     /// The command that records the runs of one agent test and of no other, by its case's name below
     /// the suite's. `by_program`: whether its own program runs it.
     pub(crate) fn of(&self, case: &str, by_program: bool) -> String {
-        let feature = match (by_program, self.own_loop) {
-            (true, _) => FEATURES[1],
-            (false, true) => "",
-            (false, false) => FEATURES[0],
+        let feature = if self.own_loop && !by_program {
+            ""
+        } else {
+            FEATURE
         };
         let Some(package) = &self.package else {
             return format!("cargo test{feature}");
@@ -109,7 +102,7 @@ mod tests {
         command.own_loop = false;
         assert_eq!(
             command.of("desk", false).contains("--features"),
-            !cfg!(feature = "record")
+            !cfg!(feature = "session")
         );
     }
 }

@@ -6,7 +6,8 @@
 //! - `progress`: what a long recording says meanwhile;
 //! - `declared`, `environment`: the MCP servers of an agent, and what they get of the environment;
 //! - `budget`, `prices`: what it may cost;
-//! - `live`, with the feature `record`: the agent itself: real MCP servers, a real model;
+//! - `own_code`, `tool_line`: what recordings say of the agent's code, and of its tools;
+//! - `built_in`, with the feature `session`: the agent that is only a prompt, a model and MCP servers;
 //! - `playing`, with the feature `session`: recorded runs played to an agent's own code;
 //! - `command` and `function`, with the feature `session`: an agent's own program or async function, whose model is
 //!   asked through an address of ours; `spending`: what that may cost;
@@ -14,23 +15,24 @@
 //!
 //! How a run is written down and gets into a file is `mcptest-trace`'s business, when to record and
 //! what happens to the runs then the harness's; this module knows suites, and nothing of gates and
-//! test cases. Without these features nothing
+//! test cases. Without the feature nothing
 //! here can reach a network.
 
-#[cfg(any(feature = "record", feature = "session"))]
+#[cfg(feature = "session")]
 mod budget;
+#[cfg(feature = "session")]
+pub(crate) mod built_in;
 #[cfg(feature = "session")]
 pub(crate) mod command;
 mod command_line;
-#[cfg(any(feature = "record", feature = "session"))]
+#[cfg(feature = "session")]
 mod declared;
-#[cfg(any(feature = "record", feature = "session"))]
+#[cfg(feature = "session")]
 pub(crate) mod environment;
 #[cfg(feature = "session")]
 pub(crate) mod function;
-#[cfg(feature = "record")]
-pub(crate) mod live;
 mod mode;
+pub(crate) mod own_code;
 #[cfg(feature = "session")]
 mod playing;
 #[cfg(feature = "session")]
@@ -40,13 +42,14 @@ mod progress;
 mod request;
 #[cfg(feature = "session")]
 mod spending;
+mod tool_line;
 #[cfg(feature = "session")]
 mod unasked;
 
-#[cfg(any(feature = "record", feature = "session"))]
+#[cfg(feature = "session")]
 pub(crate) use budget::{micro_usd_to_spend, share_budgets};
 pub(crate) use command_line::{RecordCommand, rerun};
-#[cfg(any(feature = "record", feature = "session"))]
+#[cfg(feature = "session")]
 pub(crate) use mode::is_over_budget;
 pub(crate) use mode::{Mode, RecordAsked, VARIABLE, asked, in_ci};
 pub(crate) use prices::rates;
@@ -59,3 +62,4 @@ pub(crate) use request::{
     Live, LiveError, PlayRequest, PlayedRun, answers_fingerprint, faults_fingerprint,
     request_fingerprint,
 };
+pub(crate) use tool_line::tool_line;

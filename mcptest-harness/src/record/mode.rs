@@ -73,7 +73,7 @@ pub(crate) fn asked() -> Result<Option<RecordAsked>, String> {
 }
 
 /// Whether recording may cost more than the suites' budgets say.
-#[cfg(any(feature = "record", feature = "session"))]
+#[cfg(feature = "session")]
 pub(crate) fn is_over_budget() -> bool {
     env::var(OVER_BUDGET).is_ok_and(|value| value == "1")
 }

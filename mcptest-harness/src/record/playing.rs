@@ -1,4 +1,5 @@
-//! Recorded runs played to an agent's own code: its program, or its async function.
+//! Recorded runs played to an agent's own code: its program, or its async function. What is said here of its session holds for
+//! the built-in agent too.
 
 mod unmade;
 
@@ -133,12 +134,12 @@ impl Plays for &Function {
     }
 }
 
-fn no_runtime(error: &std::io::Error) -> LiveError {
+pub(super) fn no_runtime(error: &std::io::Error) -> LiveError {
     LiveError::new(format!("no runtime could be started: {error}"))
 }
 
 /// How long a played run may take.
-fn limit(request: &PlayRequest<'_>) -> Duration {
+pub(super) fn limit(request: &PlayRequest<'_>) -> Duration {
     // A limit that no clock reaches is none.
     Duration::try_from_secs_f64(request.options.timeout_s).unwrap_or(Duration::from_hours(24 * 365))
 }
@@ -169,7 +170,7 @@ fn turns_of(cassette: &Value, asked: Vec<String>) -> Vec<String> {
     }
 }
 
-async fn session(request: &PlayRequest<'_>) -> Result<PlaySession, LiveError> {
+pub(super) async fn session(request: &PlayRequest<'_>) -> Result<PlaySession, LiveError> {
     let place = Place::new().await.map_err(|error| no_port(&error))?;
     session_at(&place, request)
 }
@@ -188,7 +189,7 @@ fn no_port(error: &std::io::Error) -> LiveError {
     LiveError::new(format!("no port can be opened: {error}"))
 }
 
-fn run_options(request: &PlayRequest<'_>) -> RunOptions {
+pub(super) fn run_options(request: &PlayRequest<'_>) -> RunOptions {
     let asked = asked(request);
     let mut run = RunOptions::default();
     run.agent = asked.agent;
@@ -199,7 +200,7 @@ fn run_options(request: &PlayRequest<'_>) -> RunOptions {
 }
 
 /// What is taken out of a recorded run is taken out of the played one too, so that gates see the same of both.
-fn redactor(request: &PlayRequest<'_>) -> Result<Redactor, LiveError> {
+pub(super) fn redactor(request: &PlayRequest<'_>) -> Result<Redactor, LiveError> {
     let secrets = usual_secrets().chain(secrets_by_name(variables()));
     let redactor = Redactor::new(secrets, request.redact.to_vec());
     let redactor = redactor.map_err(|error| LiveError::new(error.to_string()))?;
@@ -208,7 +209,7 @@ fn redactor(request: &PlayRequest<'_>) -> Result<Redactor, LiveError> {
 }
 
 /// What the code did, with the run that it made.
-fn made(
+pub(super) fn made(
     request: &PlayRequest<'_>,
     played: Ran,
     ended: Option<String>,

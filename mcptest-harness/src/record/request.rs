@@ -229,7 +229,7 @@ impl LiveError {
         self
     }
 
-    #[cfg(any(feature = "record", feature = "session"))]
+    #[cfg(feature = "session")]
     pub(crate) fn at(mut self, span: Span) -> Self {
         self.at = Some(span);
         self
@@ -247,7 +247,7 @@ impl LiveError {
         self
     }
 
-    #[cfg(feature = "record")]
+    #[cfg(feature = "session")]
     pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
         let note: String = note.into();
         self.note = Some(note.into_boxed_str());

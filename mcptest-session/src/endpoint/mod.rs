@@ -54,6 +54,9 @@ pub const MAX_REQUESTS: usize = 20_000;
 /// The most requests that may be open at once.
 pub const MAX_OPEN: usize = 256;
 
+/// The header by which an error says whether clients should ask again.
+pub const SHOULD_RETRY: &str = "x-should-retry";
+
 /// The bytes of chance in a path.
 const SECRET: usize = 16;
 
@@ -389,7 +392,7 @@ pub fn error(path: &str, status: u16, message: &str) -> Response {
     response.headers_mut().insert(CONTENT_TYPE, kind);
     // The clients of OpenAI and Anthropic do not ask again where this says so.
     let never = HeaderValue::from_static("false");
-    response.headers_mut().insert("x-should-retry", never);
+    response.headers_mut().insert(SHOULD_RETRY, never);
     response
 }
 

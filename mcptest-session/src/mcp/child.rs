@@ -28,6 +28,9 @@ const GARBAGE: usize = 200;
 /// How long a program may take to say why it ends.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
+/// How long an answer may take that was given before the program ended.
+const LAST_ANSWER: Duration = Duration::from_millis(500);
+
 /// How long a program may take to end by itself, once its standard input is closed.
 const LAST_ORDERS: Duration = Duration::from_secs(2);
 
@@ -36,6 +39,8 @@ const LAST_ORDERS: Duration = Duration::from_secs(2);
 pub(super) struct Child {
     end: Option<oneshot::Sender<()>>,
     running: JoinHandle<()>,
+    odd: Arc<Mutex<Odd>>,
+    errors: Arc<Mutex<LastLines>>,
 }
 
 /// What a server says.
@@ -73,6 +78,8 @@ pub(super) fn start(
     };
     let stderr = child.stderr().take();
     let errors = Arc::<Mutex<LastLines>>::default();
+    let odd = Arc::<Mutex<Odd>>::default();
+    let kept = (Arc::clone(&odd), Arc::clone(&errors));
     let said = Arc::clone(&errors);
     let listening = tokio::spawn(lines(stderr, move |line| {
         said.lock()
@@ -82,9 +89,9 @@ pub(super) fn start(
     let (end, ends) = oneshot::channel();
     let running = tokio::spawn(async move {
         let writing = tokio::spawn(write(stdin, told));
-        let mut odd = Odd::default();
         let is_meant = tokio::select! {
-            () = read(stdout, &*hears, &mut odd) => false,
+            () = read(stdout, &*hears, &odd) => false,
+            () = gone(&mut running) => false,
             _ = ends => true,
         };
         writing.abort();
@@ -95,17 +102,34 @@ pub(super) fn start(
         let _ = tokio::time::timeout(LAST_WORDS, listening).await;
         if !is_meant {
             let status = status.ok().and_then(Result::ok);
-            let errors = errors.lock().unwrap_or_else(PoisonError::into_inner);
-            hears.ended(odd.shown(status, &Vec::from(errors.clone())));
+            hears.ended(shown(&odd, &errors, status));
         }
     });
     Ok(Child {
         end: Some(end),
         running,
+        odd: kept.0,
+        errors: kept.1,
     })
 }
 
+/// How a server ended, and what it said that is no message.
+fn shown(
+    odd: &Mutex<Odd>,
+    errors: &Mutex<LastLines>,
+    status: Option<ExitStatus>,
+) -> Option<String> {
+    let odd = odd.lock().unwrap_or_else(PoisonError::into_inner);
+    let errors = errors.lock().unwrap_or_else(PoisonError::into_inner);
+    odd.shown(status, &Vec::from(errors.clone()))
+}
+
 impl Child {
+    /// What it said till now that is no message.
+    pub(super) fn other_output(&self) -> Option<String> {
+        shown(&self.odd, &self.errors, None)
+    }
+
     /// Ends the server: it has a moment to end by itself, and is killed otherwise.
     pub(super) async fn end(mut self) {
         if let Some(end) = self.end.take() {
@@ -123,6 +147,13 @@ impl Drop for Child {
     }
 }
 
+/// Waits until the program has ended, and what it said last has come. What it left running may keep its standard output
+/// open.
+async fn gone(running: &mut Running) {
+    let _ = running.child().wait().await;
+    tokio::time::sleep(LAST_ANSWER).await;
+}
+
 /// Writes what the server is told, until nobody tells it more.
 async fn write(mut stdin: ChildStdin, mut told: UnboundedReceiver<Vec<u8>>) {
     while let Some(mut line) = told.recv().await {
@@ -134,7 +165,7 @@ async fn write(mut stdin: ChildStdin, mut told: UnboundedReceiver<Vec<u8>>) {
 }
 
 /// What was said that is no message.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Odd {
     garbage: Option<String>,
     too_long: bool,
@@ -161,7 +192,8 @@ impl Odd {
 }
 
 /// Reads lines until the end.
-async fn read(mut stdout: ChildStdout, hears: &dyn Hears, odd: &mut Odd) {
+async fn read(mut stdout: ChildStdout, hears: &dyn Hears, odd: &Mutex<Odd>) {
+    let odd = || odd.lock().unwrap_or_else(PoisonError::into_inner);
     let (mut line, mut chunk) = (Vec::new(), vec![0; CHUNK]);
     loop {
         let read = stdout.read(&mut chunk).await.unwrap_or_default();
@@ -173,13 +205,13 @@ async fn read(mut stdout: ChildStdout, hears: &dyn Hears, odd: &mut Odd) {
                 let said = line.trim_ascii();
                 if !said.is_empty() && !hears.line(said) {
                     let said = String::from_utf8_lossy(&said[..said.len().min(GARBAGE)]);
-                    odd.garbage.get_or_insert_with(|| said.into_owned());
+                    odd().garbage.get_or_insert_with(|| said.into_owned());
                 }
                 line.clear();
             }
         }
         if line.len() > MAX_MESSAGE {
-            odd.too_long = true;
+            odd().too_long = true;
             return;
         }
         if read == 0 {

@@ -87,6 +87,16 @@ impl Servers {
         }
     }
 
+    /// What a program said till now that is no message.
+    pub(crate) fn other_output(&self, server: &str) -> Option<String> {
+        let mut all = self.all.iter();
+        let found = all.find(|(_, ear, _)| ear.server == server)?;
+        match &found.2 {
+            Open::Stdio(bridge) => bridge.other_output(),
+            Open::Http(_) => None,
+        }
+    }
+
     /// What decides which call a fault strikes.
     pub(crate) fn watch(&self) -> Watch {
         self.watch.clone()

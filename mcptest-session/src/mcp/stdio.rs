@@ -77,6 +77,12 @@ impl Bridge {
         Box::pin(async move { talk.answer(incoming).await })
     }
 
+    /// What the server said till now that is no message.
+    pub(super) fn other_output(&self) -> Option<String> {
+        let child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        child.as_ref().and_then(Child::other_output)
+    }
+
     /// Ends the server.
     pub(super) async fn end(&self) {
         let child = self

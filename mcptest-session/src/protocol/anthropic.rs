@@ -1,5 +1,6 @@
 //! Anthropic Messages.
 
+mod request;
 mod stream;
 
 use mcptest_trace::record::redact::percent_decoded;

@@ -1,6 +1,7 @@
 //! `OpenAI` Chat Completions, as `OpenAI`, Azure and many others serve them.
 
 mod open_calls;
+mod request;
 mod stream;
 #[cfg(feature = "record")]
 mod tokens;

@@ -1,5 +1,6 @@
 //! Gemini `generateContent` and `streamGenerateContent`.
 
+mod request;
 mod stream;
 
 use std::collections::HashMap;

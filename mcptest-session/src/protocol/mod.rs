@@ -1,7 +1,7 @@
 //! The wire formats of model providers, to and from one neutral [`Exchange`](crate::exchange::Exchange).
 //!
 //! A format is one file and one line in [`ALL`]. It reads a request and an answer, whole and as a stream of
-//! events, and writes an answer, whole and as a stream, and an error. A stream is read by putting its events
+//! events, and writes an answer, whole and as a stream, and an error. Some also write a request ([`RequestWriter`]). A stream is read by putting its events
 //! together to the answer that would have come whole, so each field is read in one place.
 //!
 //! Nothing here reaches a network, and nothing makes a request fail: what is not known is left out of the
@@ -26,6 +26,7 @@ mod responses;
 pub mod sse;
 #[cfg(test)]
 mod tests;
+mod writer;
 mod written;
 
 use std::collections::BTreeSet;
@@ -64,6 +65,7 @@ pub use provider::Provider;
 pub use responses::Responses;
 #[cfg(feature = "play")]
 pub(crate) use responses::{parts_of_item, written_item};
+pub use writer::RequestWriter;
 
 /// All wire formats that are known.
 pub const ALL: &[&dyn Protocol] = &[

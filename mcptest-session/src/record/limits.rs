@@ -17,6 +17,8 @@ use crate::exchange::CallTokens;
 pub struct Limits {
     /// The most model calls, those that are asked again among them.
     pub model_calls: Option<u64>,
+    /// Of them, those that got no answer do not count: the agent itself limits how often it asks again.
+    pub without_failed: bool,
     /// The most calls of tools that the model may ask for.
     pub tool_calls: Option<u64>,
     /// The most tokens of all model calls.
@@ -56,6 +58,8 @@ pub struct ModelCallSize {
 pub(super) struct Keeper {
     limits: Limits,
     made: AtomicU64,
+    /// How many of them got no answer.
+    failed: AtomicU64,
     /// The word for the cap that was reached.
     reached: OnceLock<&'static str>,
 }
@@ -81,6 +85,11 @@ impl Keeper {
         self.reached.get().copied()
     }
 
+    /// A model call got no answer.
+    pub(super) fn failed(&self) {
+        self.failed.fetch_add(1, Ordering::SeqCst);
+    }
+
     /// Whether one more model call may be made; what was set aside for it.
     ///
     /// # Errors
@@ -98,6 +107,7 @@ impl Keeper {
         };
         let Limits {
             model_calls,
+            without_failed,
             tool_calls,
             tokens,
             spending,
@@ -106,7 +116,11 @@ impl Keeper {
             return Err(capped("tool_call_budget"));
         }
         let before = self.made.fetch_add(1, Ordering::SeqCst);
-        if model_calls.is_some_and(|most| before >= most) {
+        let failed = match without_failed {
+            true => self.failed.load(Ordering::SeqCst),
+            false => 0,
+        };
+        if model_calls.is_some_and(|most| before.saturating_sub(failed) >= most) {
             return Err(capped("turn_budget"));
         }
         // What was sent and written so far is sent again, at the least.

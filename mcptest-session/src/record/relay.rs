@@ -20,8 +20,8 @@ use super::observed::{BROKE_OFF, ENDED_EARLY, Observed, Outcome, digest};
 use super::passing::{Ending, MOST, Passing};
 use super::query::without_keys;
 use crate::endpoint::{
-    Answerer, Answering, Incoming, Provider, SHORTEST_LOGIN, UPGRADE_REQUIRED, Upstream, error,
-    further, logins, refusal,
+    Answerer, Answering, Incoming, Provider, SHORTEST_LOGIN, SHOULD_RETRY, UPGRADE_REQUIRED,
+    Upstream, error, further, logins, refusal,
 };
 use crate::exchange::Said;
 use crate::lossless::{Change, parse};
@@ -248,6 +248,7 @@ impl Relay {
                 if let Some(aside) = ending.aside.take_if(|_| failure.is_connect()) {
                     aside.give_back();
                 }
+                let is_connect = failure.is_connect();
                 let words = words_of(&failure.without_url());
                 let text = format!(
                     "{} cannot be reached at {}: {words}",
@@ -257,7 +258,12 @@ impl Relay {
                     self.set_unreached(Some(text.clone()));
                 }
                 ending.end(Outcome::Lost(text.clone()), Vec::new(), false);
-                error(&incoming.path, 502, &text)
+                let mut answer = error(&incoming.path, 502, &text);
+                // Clients ask again where a connection is lost.
+                if !is_connect {
+                    answer.headers_mut().remove(SHOULD_RETRY);
+                }
+                answer
             }
         }
     }
@@ -393,6 +399,9 @@ impl AnswerOf {
                 Outcome::Failed { .. } => aside.give_back(),
                 _ => {}
             }
+        }
+        if self.protocol.is_some() && !matches!(&outcome, Outcome::Said { broken: None, .. }) {
+            self.relay.keeper.failed();
         }
         if let (Some(_), Outcome::Failed { status, message }) = (self.protocol, &outcome) {
             self.relay

@@ -96,6 +96,13 @@ impl Run {
         self.recorded.cassette()
     }
 
+    /// Whether the recording as it was read has all of these keys.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn has_keys(&self, keys: &[&str]) -> bool {
+        self.recorded.has_keys(keys)
+    }
+
     /// What the recording says of its first request beside the talk; nothing for a run that was changed.
     #[doc(hidden)]
     #[must_use]

@@ -1,10 +1,12 @@
 //! What target paths start from, made of what was recorded when it is first asked for.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::canonical::without_null;
@@ -123,6 +125,13 @@ impl Recorded {
     /// The whole recording.
     pub(super) fn cassette(&self) -> Option<Value> {
         serde_json::from_slice(without_mark_of_order(&self.text)).ok()
+    }
+
+    /// Whether the recording has all of these keys.
+    pub(super) fn has_keys(&self, keys: &[&str]) -> bool {
+        let text = without_mark_of_order(&self.text);
+        let members = serde_json::from_slice::<HashMap<String, &RawValue>>(text);
+        members.is_ok_and(|members| keys.iter().all(|key| members.contains_key(*key)))
     }
 
     /// What the recording says of its first request beside the talk.

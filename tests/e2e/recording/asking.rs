@@ -110,7 +110,7 @@ fn the_command_that_the_help_gives_turns_the_feature_on() {
     let arguments = [
         "tree",
         "--features",
-        "mcptest-harness/record",
+        "mcptest-harness/session",
         "-e",
         "normal,dev",
         "--prefix",
@@ -118,9 +118,13 @@ fn the_command_that_the_help_gives_turns_the_feature_on() {
     ];
     let tree = run_cargo(&sample().folder, &arguments).exits(0).stdout;
     assert!(
-        tree.lines().any(|line| line.starts_with("rmcp v")),
+        tree.lines()
+            .any(|line| line.starts_with("mcptest-session v")),
         "{tree}"
     );
     let tree = run_cargo(&sample().folder, &arguments[..1]).exits(0).stdout;
-    assert!(!tree.lines().any(|line| line.contains("rmcp v")), "{tree}");
+    assert!(
+        !tree.lines().any(|line| line.contains("mcptest-session v")),
+        "{tree}"
+    );
 }

@@ -123,8 +123,14 @@ fn max_tokens_is_sent_and_an_answer_that_it_cuts_is_recorded_as_cut() {
 fn a_call_that_may_be_cut_is_not_made() {
     let cancel = json!({ "name": "desk__cancel_order", "args": { "order_id": "A-1001" } });
     let run = json!([{ "calls": [cancel], "stop": "max_tokens" }]);
-    let (trace, _) = stops("max_tokens: 9", "token_budget", &run);
-    assert_eq!(counts(&trace), (1, 0));
+    let scene = scene("max_tokens: 9", "token_budget", &run);
+    scene.record("missing", &[]).exits(0);
+    let trace = &scene.run(PLACE)["trace"];
+    assert_eq!(trace["conversation"]["stop_reason"], "token_budget");
+    // The model asked for it, and nobody answered.
+    assert_eq!(counts(trace), (1, 1));
+    assert_eq!(trace["tool_results"], json!([]));
+    scene.judge(&[]).exits(0);
 }
 
 #[test]

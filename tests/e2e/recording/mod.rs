@@ -1,5 +1,5 @@
 //! Recording, as a stranger meets it: a real MCP server, a model API on loopback that plays a
-//! script, and test executables that are built with and without the feature `record`.
+//! script, and test executables that are built with and without the feature `session`.
 
 use e2e_support::live::{desk, studio, troupe};
 
@@ -14,6 +14,7 @@ mod mock;
 mod odd_servers;
 mod own_loop;
 mod places;
+mod played;
 mod provider;
 mod resume;
 mod secrets;

@@ -25,16 +25,26 @@ fn find() -> Value {
 
 #[test]
 fn an_answer_that_is_no_json_is_no_slow_tool() {
-    for how in ["nan", "latin", "surrogate", "deep"] {
-        fails(&format!("raw-{how}"), &raw(how), 1);
+    fails("raw-deep", &raw("deep"), 1);
+    // What can be read all the same is recorded, as in every session.
+    for how in ["nan", "latin", "surrogate"] {
+        let scene = raw(how);
+        scene.record("missing", &[]).exits(0);
+        let result = &scene.run(PLACE)["trace"]["tool_results"][0];
+        assert_eq!(result["is_error"], false, "{how}: {result:#}");
     }
 }
 
 #[test]
 fn an_answer_that_is_no_tool_result_is_shown_with_its_tool() {
-    for how in ["empty", "text-content", "unknown-type", "unknown-audience"] {
+    for how in ["empty", "text-content"] {
         fails(&format!("raw-{how}"), &raw(how), 1);
     }
+    // A model is told what it is, though nobody here knows it.
+    let scene = raw("unknown-type");
+    scene.record("missing", &[]).exits(0);
+    let told = scene.requests()[1].json()["messages"].to_string();
+    assert!(told.contains("hologram"), "{told}");
 }
 
 #[test]
@@ -102,11 +112,11 @@ fn what_a_server_says_of_a_tool_is_recorded_and_makes_no_other_tool_of_it() {
         scene.record("missing", &[]).exits(0);
     }
     let (said, plain) = (said.run(PLACE), plain.run(PLACE));
-    let line = "desk::find_order(order_id?: string) #0209a2ea";
-    assert_eq!(plain["tools"], json!([line]));
+    assert_eq!(plain["tools"][0]["read_only"], json!(null));
+    assert_eq!(said["tools"][0]["read_only"], true);
     assert_eq!(
-        said["tools"],
-        json!([{ "name": "find_order", "server": "desk", "line": line, "read_only": true }])
+        said["tools"][0]["annotations"],
+        json!({ "readOnlyHint": true })
     );
     assert_eq!(said["tools_fingerprint"], plain["tools_fingerprint"]);
 }
@@ -162,16 +172,13 @@ fn what_is_secret_by_its_name_is_blanked_though_the_server_says_it() {
 }
 
 #[test]
-fn what_looks_like_a_key_is_pointed_at() {
+fn what_looks_like_a_key_is_blanked_and_told() {
     let server = "{ command: [ORDER_DESK, --raw, environment], inherit_env: [HARMLESS] }";
     let scene = finder(server).set("HARMLESS", "ghp_0123456789abcdefABCDEF0123456789");
     let ran = scene.record("missing", &[]).exits(0);
-    assert!(
-        ran.stderr.contains(
-            "warning: run 1 of `Finder` holds text that looks like a key, at `trace.tool_results[0].result.content[0].text`"
-        ),
-        "{ran}"
-    );
+    let told = "taken out of the runs of `Finder`: 1 place because of `github token`";
+    assert!(ran.stderr.contains(told), "{ran}");
+    assert!(!environment(&scene).contains("ghp_"), "{ran}");
     assert!(!ran.stderr.contains("ghp_"), "{ran}");
 }
 

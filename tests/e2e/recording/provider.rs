@@ -306,8 +306,7 @@ fn numbers_beyond_64_bits_reach_the_server_and_the_recording_as_they_were() {
     assert_eq!(calls[1]["args"], json!({}));
     let got = results[0]["result"]["content"][0]["text"].as_str().unwrap();
     assert!(
-        got.contains(r#""note":"1180591620717411303424""#)
-            && got.contains(r#""order_id":1180591620717411303424"#),
+        got.contains(r#"{"order_id": 1180591620717411303424, "note": "1180591620717411303424"}"#),
         "{got}"
     );
     let total = &results[0]["result"]["structuredContent"]["total"];

@@ -82,19 +82,34 @@ fn without_the_feature_nothing_that_reaches_a_network_is_built() {
     for name in names(&plain) {
         assert!(!live.contains(&name.as_str()), "{name} in\n{plain}");
     }
-    // What changes how ordinary JSON is read or written in the user's own build. `raw_value` is on: it
-    // gives a meaning to one key, `$serde_json::private::RawValue`, and to no other JSON.
-    let features = tree(&["-e", "features,normal", "-i", "serde_json"]);
-    for feature in ["preserve_order", "arbitrary_precision", "unbounded_depth"] {
-        assert!(
-            !features.contains(&format!("serde_json feature \"{feature}\"")),
-            "{features}"
-        );
-    }
     // The names are those that the tree would show.
-    let recording = tree(&["-e", "normal", "--features", "record"]);
+    let recording = tree(&["-e", "normal", "--features", "session"]);
     let recording = names(&recording);
-    for name in ["genai", "hyper", "reqwest", "rmcp", "rustls", "tokio"] {
+    for name in ["hyper", "reqwest", "rustls", "tokio"] {
         assert!(recording.iter().any(|there| there == name), "{name}");
     }
+}
+
+/// Features unify: one of these, in any crate, changes how ordinary JSON is read or written in the user's own build.
+/// `raw_value` is on: it gives a meaning to one key, `$serde_json::private::RawValue`, and to no other JSON.
+#[test]
+fn no_feature_of_this_workspace_changes_ordinary_json() {
+    let features = |selection: &[&str]| {
+        let common = ["tree", "-i", "serde_json", "--prefix", "none"];
+        let arguments = [&common, selection].concat();
+        run_cargo(workspace(), &arguments).exits(0).stdout
+    };
+    for selection in [
+        &["--workspace", "--all-features", "-e", "features,all"][..],
+        &["-p", "mcptest-harness", "-e", "features,normal"],
+    ] {
+        let features = features(selection);
+        let has = |feature: &str| features.contains(&format!("serde_json feature \"{feature}\""));
+        assert!(has("std") && has("raw_value"), "{features}");
+        for feature in ["preserve_order", "arbitrary_precision"] {
+            assert!(!has(feature), "{feature} of {selection:?} in\n{features}");
+        }
+    }
+    let alone = features(&["-p", "mcptest-harness", "-e", "features,normal"]);
+    assert!(!alone.contains("unbounded_depth"), "{alone}");
 }

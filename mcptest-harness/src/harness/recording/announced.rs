@@ -187,13 +187,13 @@ fn say_each(planned: &[Planned<'_>]) {
     }
 }
 /// What may be spent of a suite's budget here, in millionths of a dollar.
-#[cfg(any(feature = "record", feature = "session"))]
+#[cfg(feature = "session")]
 fn budget(suite: &Suite) -> Option<u64> {
     crate::record::micro_usd_to_spend(suite)
 }
 
-/// Without these features nothing is shared with other processes.
-#[cfg(not(any(feature = "record", feature = "session")))]
+/// Without the feature nothing is shared with other processes.
+#[cfg(not(feature = "session"))]
 fn budget(suite: &Suite) -> Option<u64> {
     let cents = suite.per_suite_usd_cents.as_ref()?;
     Some(cents.value.saturating_mul(10_000))

@@ -49,9 +49,10 @@ impl LiveRecording {
             return Err(fails(LiveError::new(format!("not recorded: {why}"))));
         }
         own_code::keep(self, agent, first_run(&asked.own()).as_ref()).map_err(fails)?;
-        let driver = Driver::of(suite, at);
+        let driver = Driver::of(suite, at, None);
         let code = match &driver {
-            Driver::Code(code) => Some(code),
+            // Of an agent without code, what its suite asks is all that changes.
+            Driver::Code(code) if self.has_own_code(agent) => Some(code),
             _ => None,
         };
         if agent.command.is_some() && code.is_none() {

@@ -73,18 +73,18 @@ pub(crate) struct LiveRecording {
     commands: Arc<dyn Live>,
     /// The agents that are functions.
     functions: AgentFunctions,
+    /// Whether agents without code of their own are a loop of one's own.
+    has_own_loop: bool,
     /// Why nothing may be spent.
     refused: OnceLock<String>,
     /// How many played runs are kept for the cases that ask for them.
     kept: AtomicUsize,
 }
 
-/// What the environment asks to record, with the loop of one's own if there is one. `in_crate`: whether cargo can build
-/// the tests with more features.
+/// What the environment asks to record, with the loop of one's own if there is one.
 pub(crate) fn asked(
     own_loop: Option<&Arc<dyn Live>>,
     functions: &AgentFunctions,
-    in_crate: bool,
 ) -> Result<Option<LiveRecording>, String> {
     let Some(asked) = crate::record::asked()? else {
         return Ok(None);
@@ -95,10 +95,11 @@ pub(crate) fn asked(
             call("record --dry-run")
         ));
     }
-    let live = own_loop.map_or_else(|| built_in(in_crate), Arc::clone);
+    let live = own_loop.map_or_else(built_in, Arc::clone);
     Ok(Some(LiveRecording {
         asked,
         live,
+        has_own_loop: own_loop.is_some(),
         commands: commands(),
         functions: functions.clone(),
         refused: OnceLock::new(),
@@ -106,17 +107,14 @@ pub(crate) fn asked(
     }))
 }
 
-#[cfg(feature = "record")]
-fn built_in(_: bool) -> Arc<dyn Live> {
-    Arc::new(crate::record::live::BuiltIn)
+#[cfg(feature = "session")]
+fn built_in() -> Arc<dyn Live> {
+    Arc::new(crate::record::built_in::BuiltIn)
 }
 
-#[cfg(not(feature = "record"))]
-fn built_in(in_crate: bool) -> Arc<dyn Live> {
-    Arc::new(own_loop::NotBuilt {
-        feature: "record",
-        in_crate,
-    })
+#[cfg(not(feature = "session"))]
+fn built_in() -> Arc<dyn Live> {
+    Arc::new(own_loop::NotBuilt)
 }
 
 #[cfg(feature = "session")]
@@ -126,10 +124,7 @@ fn commands() -> Arc<dyn Live> {
 
 #[cfg(not(feature = "session"))]
 fn commands() -> Arc<dyn Live> {
-    Arc::new(own_loop::NotBuilt {
-        feature: "session",
-        in_crate: true,
-    })
+    Arc::new(own_loop::NotBuilt)
 }
 
 /// What is recorded: an agent with a model, at its place.
@@ -170,6 +165,11 @@ impl LiveRecording {
             return &*self.commands;
         }
         self.functions.of(agent).map_or(&*self.live, |own| &**own)
+    }
+
+    /// Whether an agent has code of its own: a program, or a function.
+    fn has_own_code(&self, agent: &Agent) -> bool {
+        agent.command.is_some() || self.functions.of(agent).is_some()
     }
 
     /// From now on nothing is recorded, for a reason.

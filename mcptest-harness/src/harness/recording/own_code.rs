@@ -5,8 +5,9 @@ use mcptest_suite::model::{Agent, GateKind};
 use serde_json::Value;
 
 use super::LiveRecording;
-use crate::harness::playing::{GIVE_CODE, WITHOUT_CODE, elsewhere};
+use crate::harness::playing::elsewhere;
 use crate::record::LiveError;
+use crate::record::own_code::{GIVE_CODE, WITHOUT_CODE, is_of_built_in, is_of_own_code};
 
 /// Refuses a driver that is not the agent's own code, where the suite asks for that code or it made the first of the
 /// runs that are there.
@@ -15,12 +16,15 @@ pub(super) fn keep(
     agent: &Agent,
     there: Option<&Value>,
 ) -> Result<(), LiveError> {
-    let functions = &recording.functions;
-    if agent.command.is_some() || functions.of(agent).is_some() {
+    if recording.has_own_code(agent) {
         return Ok(());
     }
-    if let Some(gate) = agent.gate(GateKind::Playback) {
-        let error = if functions.are_elsewhere() {
+    let is_of_own_code = there.is_some_and(is_of_own_code);
+    let elsewhere_too = recording.functions.are_elsewhere() && !there.is_some_and(is_of_built_in);
+    let gate = agent.gate(GateKind::Playback);
+    let gate = gate.filter(|_| elsewhere_too || recording.has_own_loop || is_of_own_code);
+    if let Some(gate) = gate {
+        let error = if elsewhere_too {
             LiveError::new(elsewhere(agent, true)).help(
                 "record such a function with `MCPTEST_RECORD=all cargo test`; if the agent is a program, add `command: [program, argument]`",
             )
@@ -30,7 +34,7 @@ pub(super) fn keep(
         let at = Some(gate.span);
         return Err(LiveError { at, ..error });
     }
-    if there.is_some_and(|run| run.get("session").is_some()) {
+    if is_of_own_code {
         let problem = format!(
             "the recordings of `{}` are of its own code, and here it has neither `command:` nor a function",
             agent.name.value

@@ -77,27 +77,17 @@ fn asked_for_what_the_suite_asks(
 }
 
 /// What runs agents in builds that cannot: why not, and what to do.
-#[cfg(not(all(feature = "record", feature = "session")))]
-pub(super) struct NotBuilt {
-    pub(super) feature: &'static str,
-    /// Whether cargo can build the tests with it.
-    pub(super) in_crate: bool,
-}
+#[cfg(not(feature = "session"))]
+pub(super) struct NotBuilt;
 
-#[cfg(not(all(feature = "record", feature = "session")))]
+#[cfg(not(feature = "session"))]
 impl Live for NotBuilt {
     fn prepare(&self, _: &Suite, _: &Agent, _: usize) -> Result<(), LiveError> {
-        let feature = self.feature;
-        if !self.in_crate {
-            let problem = LiveError::new("this command was built without the built-in agent");
-            return Err(problem
-                .help("name the agent's own program in the suite: `command: [python, agent.py]`"));
-        }
         Err(LiveError::new(format!(
-            "`{}` is set, but these tests were built without the feature `{feature}`",
+            "`{}` is set, but these tests were built without the feature `session`",
             crate::record::VARIABLE
         ))
-        .help(format!("cargo test --features mcptest-harness/{feature}")))
+        .help("cargo test --features mcptest-harness/session"))
     }
 
     fn run(

@@ -12,6 +12,8 @@ use super::{LiveRecording, REQUEST, TOOLS, ToRecord, dated, failure, own_code, r
 use crate::eval::Decisions;
 use crate::gate::may_act_in_text;
 use crate::harness::place::Wanted;
+use mcptest_suite::escape_line;
+use mcptest_suite::model::GateKind;
 use mcptest_trace::record::redact::suspects;
 use mcptest_trace::record::store::{Store, StoreError, render};
 use mcptest_trace::record::{Recorder, say};
@@ -163,7 +165,7 @@ impl RecordingSession<'_> {
         if let Some(why) = self.recording.refused.get() {
             return Err(failed(LiveError::new(format!("not recorded: {why}"))));
         }
-        if let (Some(first), None) = (agent.answers.first(), self.recording.driver(agent).plays()) {
+        if let (Some(first), false) = (agent.answers.first(), self.recording.has_own_code(agent)) {
             let problem = "`answers:` are for tools of the agent's own code, and no code of this agent is run here";
             let error = LiveError::new(problem).help(
                 "add `command: [program, argument]` to the agent, or give its function to the harness: \
@@ -172,8 +174,11 @@ impl RecordingSession<'_> {
             let at = Some(first.span);
             return Err(failed(LiveError { at, ..error }));
         }
-        own_code::keep(self.recording, agent, first_run(&subject.own()).as_ref())
-            .map_err(failed)?;
+        let there = first_run(&subject.own());
+        own_code::keep(self.recording, agent, there.as_ref()).map_err(failed)?;
+        if there.is_none() {
+            self.say_who_records();
+        }
         let taken_out = || redactor(subject.suite, agent, subject.redact, None);
         let everywhere = taken_out().map_err(failed)?.without_words();
         no_secret_in_the_suite(agent, subject.model, &everywhere).map_err(failed)?;
@@ -183,6 +188,21 @@ impl RecordingSession<'_> {
             .prepare(subject.suite, agent, subject.model)
             .map_err(|found| failed(redacted(found, &redactor)))?;
         Ok(Progress::new(&agent.name.value, agent.runs.value))
+    }
+
+    /// Says of an agent that may be meant as a function that the built-in agent records it.
+    fn say_who_records(&self) {
+        let (agent, recording) = (self.subject.agent, self.recording);
+        let may_be_code = agent.servers.is_empty()
+            || agent.gate(GateKind::Playback).is_some()
+            || recording.functions.are_elsewhere();
+        if may_be_code && !recording.has_own_code(agent) && !recording.has_own_loop {
+            let agent = escape_line(&agent.name.value);
+            say(&format!(
+                "note: the built-in agent records `{agent}`, which has no `command:`; a function of its crate is recorded by \
+                 `MCPTEST_RECORD=missing cargo test`, once it is given to the harness"
+            ));
+        }
     }
 
     /// One run, live. It can be read back, and holds no secret.

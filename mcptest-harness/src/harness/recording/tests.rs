@@ -48,6 +48,7 @@ fn recording(asked: &Arc<AtomicUsize>, mode: Mode) -> LiveRecording {
     LiveRecording {
         asked: RecordAsked::new(mode),
         live: Arc::new(OwnLoop(answer)),
+        has_own_loop: false,
         commands: commands(),
         functions: AgentFunctions::default(),
         refused: OnceLock::new(),
@@ -150,6 +151,7 @@ fn a_panic_is_the_failure_of_its_agent_alone() {
     let recording = LiveRecording {
         asked: RecordAsked::new(Mode::Missing),
         live: Arc::new(Broken),
+        has_own_loop: false,
         commands: commands(),
         functions: AgentFunctions::default(),
         refused: OnceLock::new(),

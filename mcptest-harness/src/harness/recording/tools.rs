@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::TOOLS;
-use crate::record::LiveError;
+use crate::record::{LiveError, tool_line};
 use crate::render::Diff;
 
 /// Two runs of one recording were offered other tools.
@@ -26,6 +26,18 @@ pub(super) fn tools_change(one: &Value, other: &Value) -> LiveError {
     }
 }
 
+/// A tool in a line, as recordings before sessions had it, or made of what a session recorded.
+fn line_of(tool: &Value) -> Option<String> {
+    let line = tool.as_str().or(tool["line"].as_str());
+    let made = || {
+        let text = |key: &str| tool[key].as_str().unwrap_or_default();
+        let name = tool["name"].as_str()?;
+        let schema = &tool["input_schema"];
+        Some(tool_line(text("server"), name, text("description"), schema))
+    };
+    line.map(str::to_owned).or_else(made)
+}
+
 /// What a recorded run says of the tools that were offered.
 pub(super) struct Tools {
     pub(super) fingerprint: String,
@@ -36,8 +48,9 @@ pub(super) struct Tools {
 impl Tools {
     pub(super) fn of(run: &Value) -> Option<Self> {
         let lines = run["tools"].as_array().map(|tools| {
-            let line = |tool: &Value| tool.as_str().or(tool["line"].as_str()).map(str::to_owned);
-            tools.iter().filter_map(line).collect()
+            let mut lines: Vec<String> = tools.iter().filter_map(line_of).collect();
+            lines.sort();
+            lines
         });
         Some(Self {
             fingerprint: run[TOOLS].as_str()?.to_owned(),

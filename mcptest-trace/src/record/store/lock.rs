@@ -145,12 +145,15 @@ fn open(temporary: &Path, name: &str) -> Result<(File, PathBuf), StoreError> {
 
 /// Makes the folder. One that others may write to is refused: they could lead a write elsewhere.
 fn usable(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
-    {
+    let builder = {
         use std::os::unix::fs::DirBuilderExt;
+        let mut builder = fs::DirBuilder::new();
         builder.mode(0o700);
-    }
+        builder
+    };
+    #[cfg(not(unix))]
+    let builder = fs::DirBuilder::new();
     match builder.create(folder) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
         _ => {}

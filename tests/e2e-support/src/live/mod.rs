@@ -1,5 +1,5 @@
 //! Recording live: a real MCP server, a model API on loopback that plays a script, and test
-//! executables that are built with and without the feature `record`.
+//! executables that are built with and without the feature `session`.
 //!
 //! - `studio`: the executables, and a folder with a suite, a script and its provider;
 //! - `desk`: the MCP server, and the suites and scripts about it that most tests use;

@@ -35,7 +35,7 @@ fn asked(runs: &mcptest::AgentRuns) {
 }
 ";
 
-/// The crate whose tests are built with the feature `record`, built once in a process.
+/// The crate whose tests are built with the feature `session`, built once in a process.
 pub struct Studio {
     /// The folder of the crate.
     pub folder: PathBuf,
@@ -60,7 +60,7 @@ fn package() -> Vec<(String, Vec<u8>)> {
     let manifest = format!(
         "[package]\nname = \"studio\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n\n\
          [dev-dependencies]\n\
-         mcptest-harness = {{ path = {harness:?}, features = [\"record\"] }}\n\n{TARGETS}"
+         mcptest-harness = {{ path = {harness:?}, features = [\"session\"] }}\n\n{TARGETS}"
     );
     let suite = desk::put_in_place(desk::TWICE);
     let files = [

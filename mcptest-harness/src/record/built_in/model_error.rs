@@ -2,8 +2,13 @@
 
 use std::time::Duration;
 
-use genai::webc;
+use mcptest_session::endpoint::SHOULD_RETRY;
+use mcptest_session::protocol;
+use reqwest::header::HeaderMap;
 use serde_json::Value;
+
+/// What a session's own errors begin with.
+const OURS: &str = "mcptest: ";
 
 /// Why a model call gave no answer.
 #[derive(Debug)]
@@ -18,6 +23,8 @@ pub(super) enum ModelError {
         refused: bool,
         cause: String,
     },
+    /// An error after which nobody should ask again.
+    Final(String),
     Timeout,
     Unreadable {
         cause: String,
@@ -44,56 +51,24 @@ impl ModelError {
             } => Again::Later(*wait),
             Self::Connection { refused: true, .. } => Again::Once,
             Self::Connection { .. } | Self::Timeout => Again::Later(None),
-            Self::Status { .. } | Self::Unreadable { .. } => Again::Never,
+            Self::Status { .. } | Self::Final(_) | Self::Unreadable { .. } => Again::Never,
         }
     }
 
-    pub(super) fn of(error: genai::Error) -> Self {
-        let webc_error = match error {
-            genai::Error::WebModelCall { webc_error, .. }
-            | genai::Error::WebAdapterCall { webc_error, .. } => webc_error,
-            genai::Error::ChatResponseGeneration {
-                response_body,
-                cause,
-                ..
-            } => {
-                return Self::Unreadable {
-                    cause,
-                    body: crate::trace::pretty_json(&response_body),
-                };
-            }
-            other => {
-                return Self::Unreadable {
-                    cause: other.to_string(),
-                    body: String::new(),
-                };
-            }
-        };
-        match webc_error {
-            webc::Error::ResponseFailedStatus {
-                status,
-                body,
-                headers,
-            } => Self::Status {
-                code: status.as_u16(),
-                body,
-                wait: asked_wait(&headers),
+    /// An answer that is an error.
+    pub(super) fn of_status(code: u16, headers: &HeaderMap, body: String) -> Self {
+        // The session itself says so of a provider that nobody reaches, and where it lets no call through.
+        let is_final = headers.get(SHOULD_RETRY).is_some_and(|it| it == "false");
+        match message_of(&body).strip_prefix(OURS) {
+            Some(cause) if code == 502 => Self::Connection {
+                refused: is_final,
+                cause: cause.to_owned(),
             },
-            webc::Error::ResponseFailedNotJson { content_type, body } => Self::Unreadable {
-                cause: format!("its content is `{content_type}`"),
+            Some(why) if is_final => Self::Final(why.to_owned()),
+            _ => Self::Status {
+                code,
+                wait: asked_wait(headers),
                 body,
-            },
-            webc::Error::ResponseFailedInvalidJson { body, cause } => {
-                Self::Unreadable { cause, body }
-            }
-            webc::Error::Reqwest(error) if error.is_timeout() => Self::Timeout,
-            webc::Error::Reqwest(error) => Self::Connection {
-                refused: error.is_connect(),
-                cause: with_causes(&error),
-            },
-            webc::Error::JsonValueExt(error) => Self::Unreadable {
-                cause: error.to_string(),
-                body: String::new(),
             },
         }
     }
@@ -115,7 +90,7 @@ pub(super) fn with_causes(error: &dyn std::error::Error) -> String {
 }
 
 /// How long the provider asks to wait, in seconds or milliseconds.
-fn asked_wait(headers: &reqwest::header::HeaderMap) -> Option<Duration> {
+fn asked_wait(headers: &HeaderMap) -> Option<Duration> {
     let number = |name: &str, unit: f64| {
         let text = headers.get(name)?.to_str().ok()?;
         Duration::try_from_secs_f64(text.trim().parse::<f64>().ok()? * unit).ok()
@@ -127,10 +102,8 @@ fn asked_wait(headers: &reqwest::header::HeaderMap) -> Option<Duration> {
 pub(super) fn message_of(body: &str) -> String {
     let parsed: Option<Value> = serde_json::from_str(body).ok();
     let message = parsed.as_ref().and_then(|body| {
-        let places = ["/error/message", "/message", "/error", "/detail"];
-        places
-            .iter()
-            .find_map(|place| body.pointer(place)?.as_str())
+        let detail = || body.get("detail")?.as_str();
+        protocol::error_message(body).or_else(detail)
     });
     message.unwrap_or(body).trim().to_owned()
 }
@@ -159,7 +132,7 @@ mod tests {
     #[test]
     fn a_provider_may_ask_for_seconds_or_milliseconds() {
         let headers = |name: &'static str, value: &str| {
-            let mut headers = reqwest::header::HeaderMap::new();
+            let mut headers = HeaderMap::new();
             headers.insert(name, value.parse().unwrap());
             asked_wait(&headers)
         };

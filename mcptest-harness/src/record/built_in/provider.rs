@@ -1,16 +1,17 @@
 //! Which model API a suite means, and the key for it.
 
-use genai::adapter::AdapterKind;
+use mcptest_session::endpoint::Upstream;
 use mcptest_suite::model::{Model, Suite};
 use mcptest_suite::{Spanned, nearest, quoted_list};
 
+use super::format::Format;
 use crate::record::LiveError;
 
 /// A model, and how to reach it.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct ModelEndpoint {
     pub(super) model: String,
-    pub(super) kind: AdapterKind,
+    pub(super) format: Format,
     /// The root of the API, with a slash at the end.
     pub(super) base_url: String,
     pub(super) key: String,
@@ -23,7 +24,7 @@ struct Known {
     names: &'static [&'static str],
     /// What its models' identifiers begin with.
     prefixes: &'static [&'static str],
-    kind: AdapterKind,
+    format: Format,
     base_url: &'static str,
     /// The variable that names another root, by the convention of its own libraries.
     base_url_variable: &'static str,
@@ -35,7 +36,7 @@ const KNOWN: [Known; 4] = [
     Known {
         names: &["anthropic"],
         prefixes: &["claude-"],
-        kind: AdapterKind::Anthropic,
+        format: Format::Anthropic,
         base_url: "https://api.anthropic.com/v1/",
         base_url_variable: "ANTHROPIC_BASE_URL",
         key_variables: &["ANTHROPIC_API_KEY"],
@@ -43,7 +44,7 @@ const KNOWN: [Known; 4] = [
     Known {
         names: &["openai"],
         prefixes: &["gpt-", "chatgpt-"],
-        kind: AdapterKind::OpenAI,
+        format: Format::Chat,
         base_url: "https://api.openai.com/v1/",
         base_url_variable: "OPENAI_BASE_URL",
         key_variables: &["OPENAI_API_KEY"],
@@ -51,7 +52,7 @@ const KNOWN: [Known; 4] = [
     Known {
         names: &["google", "gemini"],
         prefixes: &["gemini-"],
-        kind: AdapterKind::Gemini,
+        format: Format::Gemini,
         base_url: "https://generativelanguage.googleapis.com/v1beta/",
         base_url_variable: "GOOGLE_GEMINI_BASE_URL",
         key_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
@@ -68,7 +69,7 @@ const KNOWN: [Known; 4] = [
             "open-mistral-",
             "open-mixtral-",
         ],
-        kind: AdapterKind::Mistral,
+        format: Format::Chat,
         base_url: "https://api.mistral.ai/v1/",
         base_url_variable: "MISTRAL_BASE_URL",
         key_variables: &["MISTRAL_API_KEY"],
@@ -87,6 +88,20 @@ impl ModelEndpoint {
             (!value.is_empty()).then_some(value)
         };
         Self::resolve(suite, model, &environment)
+    }
+
+    /// The same for a session that plays: nobody looks at the key.
+    pub(super) fn played(suite: &Suite, model: &Spanned<Model>) -> Result<Self, LiveError> {
+        let is_address = |name: &str| KNOWN.iter().any(|known| known.base_url_variable == name);
+        Self::resolve(suite, model, &|name| {
+            (!is_address(name)).then(|| "played".to_owned())
+        })
+    }
+
+    /// Where a session passes requests on to.
+    pub(super) fn upstream(&self) -> Result<Upstream, LiveError> {
+        let upstream = Upstream::new(self.format.provider(), &self.base_url);
+        upstream.map_err(|error| LiveError::new(error.to_string()))
     }
 
     fn resolve(
@@ -115,11 +130,12 @@ impl ModelEndpoint {
                 // A server on one's own machine needs none, but the protocol wants one.
                 None => ("none".to_owned(), None),
             };
-            let kind = known.map_or(AdapterKind::OpenAI, |known| known.kind);
+            // A provider that only the suite knows speaks OpenAI's format.
+            let format = known.map_or(Format::Chat, |known| known.format);
             return Ok(Self {
                 model: id.clone(),
-                kind,
-                base_url: root(&declared.base_url, kind),
+                format,
+                base_url: root(&declared.base_url, format),
                 key: key.0,
                 key_variable: key.1,
             });
@@ -131,8 +147,8 @@ impl ModelEndpoint {
         let base_url = environment(known.base_url_variable);
         Ok(Self {
             model: id.clone(),
-            kind: known.kind,
-            base_url: root(base_url.as_deref().unwrap_or(known.base_url), known.kind),
+            format: known.format,
+            base_url: root(base_url.as_deref().unwrap_or(known.base_url), known.format),
             key,
             key_variable,
         })
@@ -147,7 +163,7 @@ fn known_by_model(suite: &Suite, model: &Spanned<Model>) -> Result<&'static Know
         .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
     let found = KNOWN.iter().find(|known| {
         known.prefixes.iter().any(|prefix| id.starts_with(prefix))
-            || (reasons && known.kind == AdapterKind::OpenAI)
+            || (reasons && known.names.contains(&"openai"))
     });
     found.ok_or_else(|| {
         let names = suite.providers.iter().map(|provider| provider.name.value.as_str());
@@ -210,9 +226,9 @@ fn key(
 }
 
 /// The root of an API with a slash at the end. Anthropic's libraries take it without the version.
-fn root(url: &str, kind: AdapterKind) -> String {
+fn root(url: &str, format: Format) -> String {
     let url = url.trim_end_matches('/');
-    if kind == AdapterKind::Anthropic && !url.ends_with("/v1") {
+    if format == Format::Anthropic && !url.ends_with("/v1") {
         return format!("{url}/v1/");
     }
     format!("{url}/")
@@ -222,7 +238,7 @@ impl std::fmt::Debug for ModelEndpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ModelEndpoint")
             .field("model", &self.model)
-            .field("kind", &self.kind)
+            .field("format", &self.format)
             .field("base_url", &self.base_url)
             .field("key_variable", &self.key_variable)
             .finish_non_exhaustive()
@@ -249,30 +265,43 @@ mod tests {
         ModelEndpoint::resolve(&suite, &suite.agents[0].models[0], &environment)
     }
 
-    fn kind_of(model: &str) -> Option<AdapterKind> {
+    fn format_of(model: &str) -> Option<Format> {
         let keys =
             ["ANTHROPIC", "OPENAI", "GEMINI", "MISTRAL"].map(|name| format!("{name}_API_KEY"));
         let set: Vec<(&str, &str)> = keys.iter().map(|key| (key.as_str(), "k")).collect();
-        resolve("", model, &set).ok().map(|provider| provider.kind)
+        resolve("", model, &set)
+            .ok()
+            .map(|provider| provider.format)
     }
 
     #[test]
     fn a_model_is_known_by_how_its_name_begins() {
-        for (model, kind) in [
-            ("claude-sonnet-4-5", AdapterKind::Anthropic),
-            ("gpt-4o", AdapterKind::OpenAI),
-            ("gpt-5", AdapterKind::OpenAI),
-            ("o3-mini", AdapterKind::OpenAI),
-            ("chatgpt-4o-latest", AdapterKind::OpenAI),
-            ("gemini-2.5-flash", AdapterKind::Gemini),
-            ("mistral-large-latest", AdapterKind::Mistral),
-            ("open-mixtral-8x22b", AdapterKind::Mistral),
+        for (model, format) in [
+            ("claude-sonnet-4-5", Format::Anthropic),
+            ("gpt-4o", Format::Chat),
+            ("gpt-5", Format::Chat),
+            ("o3-mini", Format::Chat),
+            ("chatgpt-4o-latest", Format::Chat),
+            ("gemini-2.5-flash", Format::Gemini),
+            ("mistral-large-latest", Format::Chat),
+            ("open-mixtral-8x22b", Format::Chat),
         ] {
-            assert_eq!(kind_of(model), Some(kind), "{model}");
+            assert_eq!(format_of(model), Some(format), "{model}");
         }
         for model in ["llama-3", "opus", "o", "claude", "my-gpt-4"] {
-            assert_eq!(kind_of(model), None, "{model}");
+            assert_eq!(format_of(model), None, "{model}");
         }
+    }
+
+    #[test]
+    fn a_session_that_plays_needs_no_key_and_no_address() {
+        let text = "agents: [{ name: a, model: gemini-2.5-pro, prompt: x, narrative: {} }]";
+        let suite = Suite::parse(Source::new("a.yml", "a.yml", text)).unwrap();
+        let played = ModelEndpoint::played(&suite, &suite.agents[0].models[0]).unwrap();
+        assert_eq!(
+            (played.key.as_str(), played.format),
+            ("played", Format::Gemini)
+        );
     }
 
     #[test]
@@ -316,7 +345,7 @@ mod tests {
     fn a_declared_provider_speaks_the_openai_protocol_and_may_need_no_key() {
         let top = "providers: { vllm: { base_url: http://localhost:8000/v1 } }";
         let provider = resolve(top, "{ provider: vllm, id: gpt-oss }", &[]).unwrap();
-        assert_eq!(provider.kind, AdapterKind::OpenAI);
+        assert_eq!(provider.format, Format::Chat);
         assert_eq!(provider.base_url, "http://localhost:8000/v1/");
         assert_eq!(provider.key_variable, None);
     }
@@ -325,7 +354,7 @@ mod tests {
     fn a_declared_provider_with_a_known_name_is_that_provider_elsewhere() {
         let top = "providers: { anthropic: { base_url: http://proxy:1, api_key_env: PROXY_KEY } }";
         let provider = resolve(top, "claude-sonnet-4-5", &[("PROXY_KEY", "k")]).unwrap();
-        assert_eq!(provider.kind, AdapterKind::Anthropic);
+        assert_eq!(provider.format, Format::Anthropic);
         assert_eq!(provider.base_url, "http://proxy:1/v1/");
         assert_eq!(provider.key_variable.as_deref(), Some("PROXY_KEY"));
     }
