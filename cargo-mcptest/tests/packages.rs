@@ -50,7 +50,7 @@ fn all_packages_have_the_version_of_the_workspace() {
         .iter()
         .filter(|(name, _)| name.starts_with("mcptest-"));
     let own: Vec<_> = own.collect();
-    assert_eq!(own.len(), 5);
+    assert_eq!(own.len(), 6);
     for (name, dependency) in own {
         assert_eq!(dependency["version"].as_str(), Some(VERSION), "{name}");
     }

@@ -55,7 +55,6 @@ pub(crate) use mode::{Mode, RecordAsked, VARIABLE, asked, in_ci};
 pub(crate) use prices::rates;
 pub(crate) use progress::usd;
 pub(crate) use progress::{Progress, Spent};
-#[cfg(feature = "session")]
 pub(crate) use request::Plays;
 pub use request::RunRequest;
 pub(crate) use request::{

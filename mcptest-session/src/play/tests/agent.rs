@@ -63,6 +63,14 @@ impl Agent {
             "openai_responses" => ("/openai/v1/responses".to_owned(), None),
             "anthropic_messages" => ("/anthropic/v1/messages".to_owned(), None),
             "ollama" => ("/ollama/api/chat".to_owned(), None),
+            "bedrock_converse" => {
+                let operation = if self.streamed {
+                    "converse-stream"
+                } else {
+                    "converse"
+                };
+                (format!("/bedrock/model/{}/{operation}", self.model), None)
+            }
             _ if self.streamed => (
                 format!("/gemini/v1beta/models/{}:streamGenerateContent", self.model),
                 Some("alt=sse".to_owned()),
@@ -81,6 +89,9 @@ impl Agent {
         let system = system.map(|text| json!({ "role": "system", "content": text }));
         let user = match self.protocol {
             "gemini" => json!({ "role": "user", "parts": [{ "text": self.prompt }] }),
+            "bedrock_converse" => {
+                json!({ "role": "user", "content": [{ "text": self.prompt }] })
+            }
             _ => json!({ "role": "user", "content": self.prompt }),
         };
         system.into_iter().chain([user]).collect()
@@ -92,6 +103,9 @@ impl Agent {
             "openai_chat" | "ollama" => json!({ "type": "function", "function": { "name": name, "description": says, "parameters": schema } }),
             "openai_responses" => json!({ "type": "function", "name": name, "description": says, "parameters": schema }),
             "anthropic_messages" => json!({ "name": name, "description": says, "input_schema": schema }),
+            "bedrock_converse" => json!({ "toolSpec": {
+                "name": name, "description": says, "inputSchema": { "json": schema },
+            } }),
             _ => json!({ "name": name, "description": says, "parameters": schema }),
         });
         let mut tools: Vec<Value> = tools.collect();
@@ -99,6 +113,7 @@ impl Agent {
             for tool in &mut tools {
                 match self.protocol {
                     "openai_chat" | "ollama" => tool["function"]["strict"] = strict.into(),
+                    "bedrock_converse" => tool["toolSpec"]["strict"] = strict.into(),
                     _ => tool["strict"] = strict.into(),
                 }
             }
@@ -107,6 +122,10 @@ impl Agent {
             "gemini" => json!({
                 "contents": messages, "generationConfig": { "temperature": self.temperature },
                 "tools": [{ "functionDeclarations": tools }],
+            }),
+            "bedrock_converse" => json!({
+                "messages": messages, "inferenceConfig": { "temperature": self.temperature },
+                "toolConfig": { "tools": tools },
             }),
             "openai_responses" => {
                 json!({ "input": messages, "temperature": self.temperature, "tools": tools })
@@ -117,19 +136,20 @@ impl Agent {
             }
             _ => json!({ "messages": messages, "temperature": self.temperature, "tools": tools }),
         };
-        if self.protocol != "gemini" {
+        if !["gemini", "bedrock_converse"].contains(&self.protocol) {
             request["model"] = self.model.into();
             request["stream"] = self.streamed.into();
         }
         let key = match self.protocol {
             "openai_responses" => "instructions",
-            "anthropic_messages" => "system",
+            "anthropic_messages" | "bedrock_converse" => "system",
             "gemini" => "systemInstruction",
             _ => return request,
         };
         if let Some(system) = self.system {
             request[key] = match self.protocol {
                 "gemini" => json!({ "parts": [{ "text": system }] }),
+                "bedrock_converse" => json!([{ "text": system }]),
                 _ => system.into(),
             };
         }
@@ -149,6 +169,9 @@ impl Agent {
                 "anthropic_messages" => json!({ "role": "user", "content": [
                     { "type": "tool_result", "tool_use_id": id, "content": text },
                 ] }),
+                "bedrock_converse" => json!({ "role": "user", "content": [
+                    { "toolResult": { "toolUseId": id, "content": [{ "text": text }] } },
+                ] }),
                 _ => json!({ "role": "user", "parts": [
                     { "functionResponse": { "name": call.name, "response": { "output": text } } },
                 ] }),
@@ -162,6 +185,7 @@ impl Agent {
             "anthropic_messages" => {
                 vec![json!({ "role": "assistant", "content": body["content"] })]
             }
+            "bedrock_converse" => vec![body["output"]["message"].clone()],
             _ => vec![body["candidates"][0]["content"].clone()],
         };
         own.into_iter().chain(results).collect()
