@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::bedrock::frames;
-use super::sse::{self, Event};
+use super::sse::{self, Event, Stream};
 use crate::lossless::parse;
 
 /// How the bytes of a stream hold its events.
@@ -18,16 +18,6 @@ pub enum Framing {
     Lines,
     /// Messages of AWS, with headers and checksums.
     Messages,
-}
-
-/// A stream, read.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Stream {
-    pub(super) events: Vec<Event>,
-    /// An event holds bytes that are no UTF-8.
-    pub(super) is_lossy: bool,
-    /// Why the rest cannot be read.
-    pub(super) unread: Option<String>,
 }
 
 impl Framing {

@@ -37,8 +37,7 @@ use serde_json::value::RawValue;
 
 use crate::exchange::{Asked, Item, Said};
 use crate::lossless::{Change, parse, parse_piece, problem};
-use framing::Stream;
-use sse::Event;
+use sse::{Event, Stream};
 
 /// Calls and results as messages hold them, for whoever reads messages that are kept elsewhere.
 #[doc(hidden)]

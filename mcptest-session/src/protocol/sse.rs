@@ -17,6 +17,16 @@ pub struct Event {
     pub data: String,
 }
 
+/// A stream, read.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Stream {
+    pub(super) events: Vec<Event>,
+    /// An event holds bytes that are no UTF-8.
+    pub(super) is_lossy: bool,
+    /// Why the rest cannot be read.
+    pub(super) unread: Option<String>,
+}
+
 impl Event {
     /// An event without a name.
     pub fn data(data: impl Into<String>) -> Self {

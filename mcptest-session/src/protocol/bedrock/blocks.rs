@@ -5,6 +5,12 @@ use serde_json::{Value, json};
 use super::super::content::text_of;
 use crate::json::{given, member, text};
 
+/// Where an answer that is read keeps the text of a call's input, beside the input.
+pub(super) const INPUT_TEXT: &str = "mcptest_input_text";
+
+/// Fields of the vendor of the model.
+pub(super) const FIELDS: &str = "additionalModelResponseFields";
+
 /// What a block is, and what it holds: a block is an object of one member.
 pub(super) fn kind_of(block: &Value) -> Option<(&str, &Value)> {
     let (kind, inner) = block.as_object()?.iter().next()?;

@@ -8,7 +8,7 @@ use super::super::numbered::{call_id, pair};
 use super::super::request::parameters;
 use super::super::sse::Event;
 use super::super::{Assembled, Framing, Protocol, Provider, Route, arguments};
-use super::blocks::{self, kind_of};
+use super::blocks::{self, FIELDS, INPUT_TEXT, kind_of};
 use super::{PROVIDERS, stream};
 use crate::exchange::{Asked, Call, CallTokens, Item, Opaque, Part, Said, Stop, Tool, ToolResult};
 use crate::json::{count, given, list, member, named, role, text, word};
@@ -20,17 +20,11 @@ pub struct Converse;
 /// The name of the format.
 pub(super) const NAME: &str = "bedrock_converse";
 
-/// Where an answer that is read keeps the text of a call's input, beside the input.
-pub(super) const INPUT_TEXT: &str = "mcptest_input_text";
-
 /// Fields of a request that are read into fields of their own, or say nothing of the answer.
 const READ: [&str; 4] = ["messages", "system", "toolConfig", "requestMetadata"];
 
 /// Fields of an answer that are read, or are different each time.
 const OF_ANSWER: [&str; 4] = ["output", "stopReason", "usage", "metrics"];
-
-/// Fields of the vendor of the model.
-pub(super) const FIELDS: &str = "additionalModelResponseFields";
 
 /// What the reason is called when a guardrail took the model's words away.
 const GUARDRAIL: &str = "guardrail_intervened";

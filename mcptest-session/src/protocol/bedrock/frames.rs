@@ -6,8 +6,7 @@ use aws_smithy_types::event_stream::{Header, HeaderValue, Message};
 use bytes::{Buf as _, Bytes};
 use serde_json::json;
 
-use super::super::framing::Stream;
-use super::super::sse::Event;
+use super::super::sse::{Event, Stream};
 use super::{EXCEPTION, is_exception};
 
 /// The media type of such a stream.

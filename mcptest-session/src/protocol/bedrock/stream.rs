@@ -8,8 +8,7 @@ use super::super::reading::Reading;
 use super::super::sse::Event;
 use super::super::written::pieces;
 use super::super::{Assembled, arguments};
-use super::blocks::kind_of;
-use super::converse::{FIELDS, INPUT_TEXT};
+use super::blocks::{FIELDS, INPUT_TEXT, kind_of};
 use super::{is_exception, told};
 use crate::json::{count, given, list, member, text};
 
