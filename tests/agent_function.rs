@@ -30,7 +30,7 @@ async fn greet(session: Session) -> Result<(), String> {
     ask(session.openai_url(), session.prompt()).map(drop)
 }
 
-/// The same, after somebody changed the code: it asks twice.
+/// The greeter after somebody changed its code: it asks twice.
 async fn greet_twice(session: Session) -> Result<(), String> {
     ask(session.openai_url(), session.prompt())?;
     ask(session.openai_url(), session.prompt()).map(drop)
@@ -109,7 +109,7 @@ async fn pays(session: Session) -> Result<(), shop::BoxError> {
     shop::answer(session.openai_url(), session.prompt(), pay).await
 }
 
-/// The same, after somebody changed the code.
+/// The agent that pays, after somebody changed its code.
 async fn pay_otherwise(session: Session) -> Result<(), String> {
     let paid = session.tool("pay", json!({ "order": 8 }), async {
         Ok::<u32, String>(18)

@@ -46,7 +46,7 @@ pub(crate) fn command(name: CommandName) -> clap::Command {
     named(command.bin_name(name.words()), name)
 }
 
-/// The same, with this name in all texts.
+/// Puts the name by which the command was called into all texts of its help.
 fn named(command: clap::Command, name: CommandName) -> clap::Command {
     if name == CommandName::OfCargo {
         return command;

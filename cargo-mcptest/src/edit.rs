@@ -7,9 +7,9 @@ use mcptest_suite::Span;
 /// A change of a suite's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Edit {
-    /// What goes.
+    /// The bytes that are replaced.
     pub(crate) span: Span,
-    /// What comes.
+    /// The new text.
     pub(crate) text: String,
     /// The lines of the comment above it, without `#`.
     pub(crate) comment: Vec<String>,

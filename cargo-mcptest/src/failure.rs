@@ -17,7 +17,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// It could not run.
+    /// A command that could not run.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self {
             status: ExitStatus::CouldNotRun,
@@ -26,7 +26,7 @@ impl Failure {
         }
     }
 
-    /// Nothing, or too little, to judge.
+    /// A command that found nothing, or too little, to judge.
     pub(crate) fn cannot_tell(message: impl Into<String>) -> Self {
         Self {
             status: ExitStatus::CannotTell,
@@ -34,7 +34,7 @@ impl Failure {
         }
     }
 
-    /// What to do next.
+    /// Adds what the user can do next.
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
@@ -42,7 +42,7 @@ impl Failure {
 }
 
 impl Failure {
-    /// What it is, without what to do about it.
+    /// The message without its help.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }

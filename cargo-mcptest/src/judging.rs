@@ -59,7 +59,7 @@ impl Filter {
         self.names.is_empty() || self.names.iter().any(fits)
     }
 
-    /// The same as arguments of a test.
+    /// The filter as arguments of a test executable.
     pub(crate) fn arguments(&self) -> Vec<&str> {
         let exact = self.exact.then_some("--exact");
         exact
@@ -125,7 +125,8 @@ impl Opened {
         suites.chain([folder.join("cassettes")]).collect()
     }
 
-    /// The same, where every suite loads: a command that changes or compares things needs all of them.
+    /// Opens a package and refuses suites that do not load: a command that changes or compares things needs all of
+    /// them.
     pub(crate) fn whole(judging: &Judging, output: &mut Output<'_>) -> Result<Self, Failure> {
         let opened = Self::of(judging, output)?;
         opened.must_be_whole(output)?;
@@ -196,7 +197,7 @@ impl VerdictSource {
         self.read_in(opened, filter, output)
     }
 
-    /// The same of a package that is opened.
+    /// The verdicts of the cases that a filter wants, of a package that is open already.
     pub(crate) fn read_in(
         &self,
         opened: Opened,

@@ -127,7 +127,7 @@ impl ScoreOutcome {
     }
 }
 
-/// What the recording says.
+/// The outcome that the recording itself has.
 pub(crate) fn recorded(run: &Run) -> Option<bool> {
     run.outcome.and_then(|outcome| outcome.passed)
 }

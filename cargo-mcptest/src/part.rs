@@ -13,7 +13,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// The same as arguments of a test.
+    /// The shard as arguments of a test executable.
     pub(crate) fn arguments(self) -> Vec<String> {
         let shard = self.shard.map(|shard| format!("--shard={shard}"));
         shard.into_iter().collect()

@@ -244,7 +244,7 @@ impl ChildResults {
     }
 }
 
-/// The same, by the names of the cases.
+/// The verdicts of the process that records, by the names of the cases.
 struct JudgedByChild(HashMap<String, CaseResult>);
 
 impl JudgedByChild {

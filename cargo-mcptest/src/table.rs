@@ -5,12 +5,12 @@ use mcptest_trace::text::{filled, width as width_of};
 
 pub(crate) use mcptest_trace::text::escape_markdown as escaped;
 
-/// The first column to the left, the others, which are numbers, to the right.
+/// A table whose first column stands to the left, the others, which are numbers, to the right.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
     table_of(rows, 1)
 }
 
-/// The same with several columns of words first.
+/// A table whose first `words` columns stand to the left, the others to the right.
 pub(crate) fn table_of(rows: &[Vec<String>], words: usize) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let rows: Vec<Vec<String>> = rows

@@ -36,7 +36,7 @@ fn forget(folder: &Folder, numbers: impl IntoIterator<Item = u64>) {
     }
 }
 
-/// The same text without the breaks of its lines.
+/// A text without the breaks of its lines.
 fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

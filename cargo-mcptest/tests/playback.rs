@@ -157,14 +157,15 @@ fn recorded(playback: &str) -> Folder {
     recorded_as(playback, "", |suite| suite)
 }
 
-/// The same of code that is changed already when it is recorded, and of another suite.
+/// A folder with two recorded runs. `change` is a change of the code that is there when it is recorded, `suited`
+/// edits the suite.
 fn recorded_as(playback: &str, change: &str, suited: fn(String) -> String) -> Folder {
     let (folder, said) = recording(playback, change, suited);
     said.exits(0);
     folder
 }
 
-/// The same, with what the command says.
+/// A folder with two recorded runs, and the output of the command that recorded them.
 fn recording(playback: &str, change: &str, suited: fn(String) -> String) -> (Folder, Finished) {
     let call = |order: u32| json!({ "name": "get_order", "args": { "order": order } });
     let asks =

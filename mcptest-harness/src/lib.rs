@@ -116,7 +116,7 @@ macro_rules! __agent_function {
     };
 }
 
-/// The same in a build that cannot call it: the line that is missing.
+/// The macro in a build that cannot call a function: it names the line that is missing in Cargo.toml.
 #[cfg(not(feature = "session"))]
 #[doc(hidden)]
 #[macro_export]

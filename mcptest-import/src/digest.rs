@@ -11,7 +11,7 @@ use crate::blob::hex;
 pub struct Digest([u8; 16]);
 
 impl Digest {
-    /// Of texts, each apart from the next.
+    /// The digest of some texts, each apart from the next.
     pub fn of(parts: &[&str]) -> Self {
         let mut hash = Sha256::new();
         for part in parts {
@@ -23,12 +23,12 @@ impl Digest {
         Self(first)
     }
 
-    /// Of a value, whatever the order of its keys.
+    /// The digest of a value, whatever the order of its keys.
     pub fn of_value(value: &Value) -> Self {
         Self::of(&[&canonical_json(value)])
     }
 
-    /// What this was, and something after it.
+    /// The digest of this digest and a text after it.
     pub fn then(self, next: &str) -> Self {
         Self::of(&[&hex(&self.0), next])
     }

@@ -49,7 +49,7 @@ pub(crate) struct ForeignRun {
     pub scores: Vec<(String, ReportedScore)>,
     /// What judges thought of the run, as its recording keeps it.
     pub judged: Vec<Score>,
-    /// The same as JSON, to find one that is there.
+    /// The judges' scores as JSON texts, to find a score that is there already.
     pub judged_texts: HashSet<String>,
     pub tools: Vec<OfferedTool>,
     pub temperature: Option<Number>,
@@ -81,7 +81,7 @@ pub(crate) struct ForeignRun {
 pub struct Lost {
     /// The kind, by which reports are counted.
     pub reason: &'static str,
-    /// What exactly.
+    /// The evidence that was lost, in words.
     pub detail: String,
 }
 
@@ -179,7 +179,8 @@ impl Event {
         self.of_invoked(agent, agent)
     }
 
-    /// The same of an agent that may be invoked several times: what was invoked, and the agent's name.
+    /// A call or a result of a sub-agent that may run several times. `invoked` names this run of it, `agent` the
+    /// agent.
     pub(crate) fn of_invoked(&self, invoked: &str, agent: &str) -> Option<Self> {
         let own = |id: &Option<String>| id.as_ref().map(|id| format!("{invoked}/{id}"));
         match self {
@@ -317,7 +318,7 @@ impl ForeignRun {
         self.push(Event::Step(taken.unwrap_or_default()));
     }
 
-    /// The same of a model call of which the source may know how long it took, in milliseconds.
+    /// Adds a model call with its duration in milliseconds, where the source knows it.
     pub(crate) fn timed_step(&mut self, taken: Option<CallTokens>, duration_ms: Option<u64>) {
         let mut taken = taken.unwrap_or_default();
         taken.duration_ms = duration_ms;
@@ -350,7 +351,7 @@ impl ForeignRun {
         }
     }
 
-    /// Takes a time of the source into account.
+    /// Extends the time span of the run to a time of the source, in milliseconds since 1970.
     pub(crate) fn at(&mut self, milliseconds: Option<i64>) {
         if let Some(at) = milliseconds {
             let (first, last) = self.times.unwrap_or((at, at));
@@ -358,7 +359,7 @@ impl ForeignRun {
         }
     }
 
-    /// What the user said first.
+    /// The first user message.
     pub(crate) fn first_user_text(&self) -> Option<&str> {
         self.events.iter().find_map(|event| match event {
             Event::User(text) => Some(text.as_str()),

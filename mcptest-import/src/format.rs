@@ -113,7 +113,7 @@ pub(crate) fn says_error(response: &Value) -> bool {
     given(response, "error").is_some_and(truthy) || text(response, "type") == Some("error")
 }
 
-/// What is no record of a run, as nothing in it says what was asked.
+/// The loss of a record without a request: nothing in it says what was asked.
 pub(crate) fn lacks_request() -> Lost {
     Lost::new(
         "lacks its request",

@@ -10,12 +10,12 @@ pub(crate) fn is_set(value: &Value, key: &str) -> bool {
     value.get(key).and_then(flag) == Some(true)
 }
 
-/// A value that may stand as JSON in a text: the value.
+/// Unwraps a value that may stand as JSON in a text.
 pub fn unfolded(value: &Value) -> Value {
     unfolded_with(value, &mut Vec::new())
 }
 
-/// The same, and what was read otherwise than it is written.
+/// Unwraps a value that may stand as JSON in a text, and notes what was read otherwise than it is written.
 pub(crate) fn unfolded_with(value: &Value, changes: &mut Vec<Change>) -> Value {
     match value {
         Value::String(text) => match parse(text.as_bytes()) {

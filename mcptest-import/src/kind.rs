@@ -107,7 +107,7 @@ impl FormatKind {
     ///
     /// # Errors
     ///
-    /// What was looked for, in words.
+    /// The formats that were looked for, in words.
     pub fn of(input: &Input, value: &Value) -> Result<Self, Lost> {
         let all = Self::value_variants();
         let mut fitting = all.iter().filter(|kind| kind.format().fits(input, value));

@@ -28,7 +28,7 @@ pub enum GroupBy {
 }
 
 impl GroupBy {
-    /// What a run has there.
+    /// The value by which a run is grouped.
     pub fn of(&self, mapped: &Mapped, records: &[Record<'_>]) -> Option<String> {
         match self {
             Self::Task => mapped.run.task.clone(),

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::verdict;
 
-/// What a source says of a score.
+/// A score as its source has it.
 #[derive(Debug, Default)]
 pub(crate) struct Told<'v> {
     /// A number, or whether it is good.

@@ -148,7 +148,7 @@ fn nothing_judged(loaded: &Loaded, case: &Case) -> Option<String> {
     agent.only_unsupported().or_else(|| agent.only_checks())
 }
 
-/// The name of the case that the agent of a case has itself.
+/// The name of the own case of the agent that a case is about.
 fn agent_name(loaded: &Loaded, case: &Case) -> String {
     let subject = case.kind.subject();
     subject.map_or(String::new(), |subject| {

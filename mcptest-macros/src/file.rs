@@ -72,7 +72,7 @@ pub(crate) fn load(literal: &LitStr) -> Result<Loaded, Error> {
     })
 }
 
-/// No agent of the suite has a command beside the attribute's function: an agent has one driver.
+/// Refuses a suite whose agents have a command beside the attribute's function: an agent has one driver.
 pub(crate) fn no_command(literal: &LitStr, loaded: &Loaded) -> Result<(), Error> {
     let agents = loaded.suite.agents.iter();
     let problems = agents.filter_map(|agent| {

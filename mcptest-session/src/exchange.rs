@@ -41,13 +41,13 @@ impl Asked {
         })
     }
 
-    /// What others than the model said, in order: who, and what.
+    /// The messages of others than the model, in order: who spoke, and what was said.
     #[must_use]
     pub fn heard(&self) -> Vec<(&str, &str)> {
         Self::heard_in(&self.items)
     }
 
-    /// What others than the model said in a part of a talk.
+    /// The messages of others than the model in a part of a talk.
     pub(crate) fn heard_in<'i>(
         items: impl IntoIterator<Item = &'i Item>,
     ) -> Vec<(&'i str, &'i str)> {

@@ -203,7 +203,7 @@ impl SameFolders {
         }
     }
 
-    /// The same of a text.
+    /// A text with the recorded folders in the place of those of this run.
     pub(crate) fn named_as_recorded(&self, text: &str) -> String {
         let mut named = String::new();
         let mut rest = text;
@@ -263,7 +263,7 @@ fn is_of_name(character: char) -> bool {
 
 #[cfg(feature = "play")]
 impl SameFolders {
-    /// The same the other way round: puts the folders of this run in the place of the recorded ones.
+    /// The map the other way round: it puts the folders of this run in the place of the recorded ones.
     pub(crate) fn reversed(&self) -> Self {
         let same = self.same.iter().cloned();
         let mut same: Vec<(String, String)> = same.map(|(own, recorded)| (recorded, own)).collect();

@@ -48,7 +48,7 @@ impl AgentSession {
         }
     }
 
-    /// The same of a session that plays a recording.
+    /// The session of an agent that is played: what of it concerns the agent.
     #[cfg(feature = "play")]
     #[must_use]
     pub fn played(session: &PlaySession) -> Self {

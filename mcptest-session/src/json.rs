@@ -1,4 +1,4 @@
-//! Small questions to JSON values.
+//! Members of JSON values, read as what they should be.
 
 pub use mcptest_trace::record::payload::flag;
 use serde_json::{Number, Value};
@@ -9,13 +9,13 @@ pub fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
     value.get(key)?.as_str()
 }
 
-/// A member that is a text and says something.
+/// A member that is a text with something else than white space.
 #[must_use]
 pub fn word<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
     text(value, key).filter(|text| !text.trim().is_empty())
 }
 
-/// The same, to keep.
+/// A member that is a text and says something, as a string of its own.
 #[must_use]
 pub fn named(value: &Value, key: &str) -> Option<String> {
     word(value, key).map(str::to_owned)

@@ -98,7 +98,7 @@ impl Tools {
         self.call_of(None, name, args, run).await
     }
 
-    /// The same of the model's call with an identifier.
+    /// Runs a tool for the call of the model that has this identifier, or gives what the session has in its place.
     ///
     /// # Errors
     ///

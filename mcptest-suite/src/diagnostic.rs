@@ -105,7 +105,7 @@ impl Diagnostic {
             .collect()
     }
 
-    /// The same, with words told apart that look the same.
+    /// A copy in which words that look alike are spelt with escapes, so that a reader can tell them apart.
     fn told_apart(&self) -> Self {
         let mut told = self.clone();
         let notes = tell_apart(told.texts_mut());

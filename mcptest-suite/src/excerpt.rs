@@ -125,7 +125,7 @@ fn items(text: &str) -> Option<Vec<Item<'_>>> {
 }
 
 impl<'t> Item<'t> {
-    /// The item that begins on a line.
+    /// Starts an item with its first line.
     fn begun(lines: Range<usize>, line: &Line<'t>) -> Self {
         let keys = lines.start + line.indent + 1;
         let mut first = Line::of(&line.text[1..]);
@@ -143,7 +143,7 @@ impl<'t> Item<'t> {
         item
     }
 
-    /// One more line of it.
+    /// Adds a line to the item.
     fn take(&mut self, line: &Line<'t>) {
         match line.indent.cmp(&self.column) {
             _ if line.says_nothing() => {}
@@ -164,14 +164,14 @@ impl<'t> Item<'t> {
         }
     }
 
-    /// The line that names it, if it may be left out.
+    /// The line that names the agent, if the agent may be left out.
     fn naming(&self) -> Option<&'t str> {
         self.naming.filter(|_| !self.stays)
     }
 }
 
 impl Name {
-    /// What an agent is called that the parser has read.
+    /// The name of an agent that the parser has read.
     fn of(agent: &Node) -> Option<Self> {
         // A variable stands for what is written elsewhere.
         let name = agent

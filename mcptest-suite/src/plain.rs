@@ -98,7 +98,7 @@ impl Builder {
         Some(())
     }
 
-    /// Puts a node where the document is at.
+    /// Puts a node into the collection that is open, or makes it the document.
     fn place(&mut self, value: NodeValue, span: Span) -> Option<()> {
         let node = Node {
             value,

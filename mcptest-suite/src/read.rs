@@ -83,7 +83,7 @@ pub trait GateReader {
     );
 }
 
-/// Knows which gates there are and nothing of what is in them.
+/// Reads no gate: it leaves the blocks of gates as they are.
 pub(crate) struct NamesAlone;
 
 impl GateReader for NamesAlone {

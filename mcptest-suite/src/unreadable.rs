@@ -113,7 +113,7 @@ fn of_the_parser(kind: &ErrorKind) -> UnreadableCause {
     }
 }
 
-/// A file that would cost too much.
+/// The problem that a file goes beyond a limit.
 fn beyond_a_limit(span: Span, what: &str) -> Diagnostic {
     Diagnostic::at(span, format!("this file is refused: {what}"))
         .note(format!(

@@ -1,5 +1,5 @@
-//! The same bytes every time: verdicts and failure texts, whatever the threads, the folder and the
-//! way in.
+//! Verdicts and failure texts are the same bytes every time, whatever the threads, the folder and the way
+//! in.
 
 use crate::sample::{Sample, expected, sample, suites_and_runs};
 use crate::support::folder::Folder;

@@ -1,4 +1,4 @@
-//! The same names from the runner and from the macro, wherever the crate and the module are.
+//! The runner and the macro give cases the same names, wherever the crate and the module are.
 
 use crate::sample::{MEMBER, names, sample};
 use crate::support::process::{self, Finished};

@@ -265,7 +265,7 @@ pub(crate) fn what_the_airline_says_before_its_closings() {
     assert!(more >= 15, "{more}");
 }
 
-/// The same measurements, over the sample.
+/// The measurements of closings over the recordings of the desk.
 pub(crate) fn the_closings_of_the_desk() {
     let runs = desk();
     let all: Vec<&Told> = runs.iter().collect();

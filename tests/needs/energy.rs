@@ -13,7 +13,7 @@ pub(crate) struct Guarded {
     pub(crate) counted: Vec<(usize, usize)>,
     /// How many runs the guard with its defaults trips.
     pub(crate) trips: usize,
-    /// The same by the turns alone, where no steps are recorded.
+    /// How many runs the guard trips by their turns alone, where no steps are recorded.
     pub(crate) estimated_trips: usize,
     pub(crate) sweep: Sweep,
     pub(crate) ablation: Vec<(Condition, Tally)>,

@@ -64,7 +64,7 @@ pub(crate) fn flagged_when_the_calls_fail(runs: &[Labelled]) -> Flagged {
     })
 }
 
-/// The same calls, done to another record of the kind; the user still speaks of the first one.
+/// The calls that support a claim are done to another record of the kind. The user still speaks of the first one.
 pub(crate) fn flagged_with_another_identifier(runs: &[Labelled]) -> Flagged {
     let elsewhere = |trace: &Trace, claim: &Claim| {
         let identifier = claim.identifiers.first()?;

@@ -20,11 +20,11 @@ pub(crate) enum Need {
     Insta,
     /// Servers and client libraries from the npm registry; only where they are required, since that needs a network.
     Npm,
-    /// The same from `PyPI`, likewise.
+    /// Client libraries from `PyPI`; only where they are required, since that needs a network.
     Pip,
     /// Python itself, with nothing installed.
     Python,
-    /// Client libraries from crates.io, likewise.
+    /// Client libraries from crates.io; only where they are required, since that needs a network.
     Crates,
     /// A network namespace, in which loopback is all there is.
     Namespace,

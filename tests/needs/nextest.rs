@@ -1,4 +1,4 @@
-//! The same cases under `cargo nextest`: listed, run, filtered, partitioned, archived.
+//! The sample's cases under `cargo nextest`: listed, run, filtered, partitioned, archived.
 
 use std::collections::BTreeMap;
 use std::path::Path;

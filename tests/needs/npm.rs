@@ -15,7 +15,7 @@ pub(super) fn installed(package: &str) -> PathBuf {
     installed_all(&package.replace(['/', '@'], "_"), &[package])
 }
 
-/// The same for several, in a folder of a name.
+/// Installs several packages into the kept folder `name`; the folder of their programs.
 pub(super) fn installed_all(name: &str, packages: &[&str]) -> PathBuf {
     // Two tests may want the same one.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());

@@ -30,7 +30,7 @@ jobs:
       - run: echo ${{ github.event.pull_request.title }}
 ";
 
-/// The same without what only one of the linters takes for a mistake.
+/// The bad workflow without what only one of the linters takes for a mistake.
 fn injection() -> String {
     BAD.replace("rad", "read")
 }

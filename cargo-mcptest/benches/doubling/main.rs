@@ -52,7 +52,7 @@ impl Row {
         }
     }
 
-    /// The same, which starts a process.
+    /// A row whose time is that of the processes it starts.
     fn in_a_process(mut self) -> Self {
         self.clock = Clock::Children;
         self

@@ -368,7 +368,7 @@ impl Compared {
         text
     }
 
-    /// The same for a pull request.
+    /// The comparison as Markdown for a comment on a pull request.
     fn markdown(&self) -> String {
         joined(&self.markdown_of(|_| true), GITHUB, &cut())
     }

@@ -16,7 +16,7 @@ use super::server::{LiveServer, LiveTool};
 /// What stands in a recording in the place of a secret.
 const REDACTED: &str = "[redacted ";
 
-/// What came of the calls.
+/// The findings about recorded calls.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     pub(super) findings: Vec<Finding>,
@@ -124,7 +124,8 @@ enum RefusedBefore {
     All,
     /// These arguments, by what kind of finding it is, and why where that counts.
     Arguments(Vec<(FindingKind, String, Option<String>)>),
-    /// The same of a call that worked: the tool took it all the same. What is refused for another reason is new.
+    /// What the recorded schema refused of a call that the tool accepted nevertheless. Another reason to refuse it is
+    /// new.
     Taken(Vec<(FindingKind, String, Option<String>)>),
 }
 

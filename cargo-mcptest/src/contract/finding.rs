@@ -70,7 +70,7 @@ impl Finding {
 }
 
 impl BrokenCall {
-    /// Another reason.
+    /// Adds a reason why the call is refused.
     pub(super) fn also(&mut self, reason: Option<String>) {
         self.reason = match (self.reason.take(), reason) {
             (Some(one), Some(other)) if one != other => Some(format!("{one}; {other}")),

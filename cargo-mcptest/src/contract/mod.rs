@@ -76,7 +76,7 @@ pub(crate) struct Contract {
     command: Vec<String>,
 }
 
-/// What there is to say.
+/// The report of a comparison of a server with the recordings.
 struct Answer<'a> {
     package: &'a str,
     server: &'a LiveServer,

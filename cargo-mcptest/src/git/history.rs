@@ -39,7 +39,7 @@ pub(crate) struct Places {
     pub(crate) suites: Vec<String>,
 }
 
-/// What a file is.
+/// The kind of a file in a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileKind {
     Recording,

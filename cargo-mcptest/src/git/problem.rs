@@ -15,7 +15,7 @@ pub(super) enum GitProblem {
     Unknown {
         revision: String,
         shallow: bool,
-        /// What may be meant.
+        /// A revision or path that the user may have meant.
         near: Option<String>,
     },
     /// An object of the revision is not in this clone.

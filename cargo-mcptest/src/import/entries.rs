@@ -24,7 +24,7 @@ pub(super) struct OpenEntries<'e> {
 enum Query {
     /// A name, with a model.
     Named(Digest),
-    /// The same, or the name with a number: a name that was taken got one.
+    /// A name with or without a number, with a model: a name that was taken got a number.
     Numbered(Digest),
     /// The prompts, and a name with or without a number.
     AskingNumbered(Digest, Digest),
@@ -162,7 +162,7 @@ mod tests {
 
     use super::*;
 
-    /// The same by a look at all entries.
+    /// A plain second implementation of `OpenEntries::find`, which looks at all entries each time.
     fn plain(
         entries: &[Agent],
         claimed: &HashSet<(usize, String)>,

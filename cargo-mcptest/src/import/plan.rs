@@ -50,7 +50,7 @@ pub(super) struct Group {
     pub(super) runs: Vec<u32>,
 }
 
-/// What was found.
+/// All runs that an import found, in groups of one agent and model.
 #[derive(Debug, Default)]
 pub(super) struct ImportPlan {
     pub(super) candidates: Vec<Joined>,

@@ -25,7 +25,7 @@ const ALIKE: usize = 5;
 /// How much of a detail is shown.
 const LONGEST: usize = 1_500;
 
-/// What is lost, by reason.
+/// What an import could not read or map, by reason.
 #[derive(Debug, Default)]
 pub(super) struct Reports {
     reasons: BTreeMap<&'static str, Reason>,

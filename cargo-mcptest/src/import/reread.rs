@@ -16,7 +16,7 @@ const MOST: usize = 4;
 #[derive(Debug, Default)]
 pub(super) struct Reread(VecDeque<OfRecords>);
 
-/// What records hold.
+/// The runs of some records.
 #[derive(Debug)]
 struct OfRecords {
     /// Their number in the plan.

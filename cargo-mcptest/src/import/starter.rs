@@ -48,7 +48,7 @@ pub(crate) fn is_first_suite(suite: &Suite) -> bool {
     heads.any(|head| suite.source.text().starts_with(&head))
 }
 
-/// What becomes of an agent's entry.
+/// What the suite does with an agent's entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
     /// The suite has one that stays.

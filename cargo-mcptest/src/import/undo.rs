@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use mcptest_import::Digest;
 use mcptest_trace::text::counted;
 
-/// What an undone import comes to.
+/// The result of undoing an import.
 #[derive(Debug, Default)]
 pub(super) struct Undone {
     /// The recordings that go.

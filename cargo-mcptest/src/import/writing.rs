@@ -26,7 +26,7 @@ use crate::failure::Failure;
 use mcptest_import::Reading;
 use mcptest_trace::text::counted;
 
-/// What was done so far.
+/// What an import has written so far.
 #[derive(Default)]
 pub(super) struct Done {
     pub(super) reports: Reports,

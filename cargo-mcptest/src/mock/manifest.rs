@@ -39,7 +39,7 @@ pub(super) struct MockAnswer {
     pub(super) says: Says,
 }
 
-/// What an answer is.
+/// The content of an answer.
 #[derive(Debug)]
 pub(super) enum Says {
     /// A text.

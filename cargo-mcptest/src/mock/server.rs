@@ -92,7 +92,7 @@ impl MockServer {
         self.fault.ignores_cancellation
     }
 
-    /// What it is, in a line.
+    /// The server in a line, for people.
     pub(super) fn described(&self) -> String {
         let holds = match &*self.tools {
             MockTools::Manifest(manifest) => counted(manifest.tools.len(), "tool"),

@@ -192,7 +192,7 @@ impl<'a> TestedAgent<'a> {
         }
     }
 
-    /// Whether a gate is asked of it.
+    /// Whether the agent declares a gate.
     pub(super) fn asks(&self, gate: GateKind) -> bool {
         self.gates.iter().any(|own| own.ask.gate() == Some(gate))
     }

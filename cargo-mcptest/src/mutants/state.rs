@@ -3,7 +3,7 @@
 use mcptest_trace::evidence::mutants::{Mutant, MutantLabel, MutantVerdict};
 use serde::Serialize;
 
-/// What became of a mutant.
+/// Whether a mutant was noticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum MutantState {

@@ -256,7 +256,7 @@ impl Selection {
 }
 
 impl FoundPackage {
-    /// The same package as a revision has it, in another folder.
+    /// The package as a revision has it: its files are in another folder, its work tree stays known.
     pub(crate) fn at_revision(self, folder: &Path) -> Self {
         Self {
             work_tree: self.work_tree.or(Some(self.folder)),
@@ -347,7 +347,8 @@ impl FoundPackage {
         self.folder.join(SUITES).is_dir()
     }
 
-    /// The same as a folder of suites: no test of the package runs them, so no command of cargo is about them.
+    /// The package's folder as a folder of suites without a crate: no test of the package runs these suites, so
+    /// messages name no command of cargo.
     fn standing_alone(&self) -> Self {
         Self::without_crate(self.folder.clone(), PathBuf::from(SUITES))
     }

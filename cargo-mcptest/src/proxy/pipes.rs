@@ -16,7 +16,7 @@ use crate::failure::Failure;
 /// How much is read at once.
 const CHUNK: usize = 64 << 10;
 
-/// What went by.
+/// Something that passed through the pipes.
 enum PipeEvent {
     Bytes(Speaker, Vec<u8>),
     /// The server has ended.

@@ -16,7 +16,7 @@ use crate::status::ExitStatus;
 
 use super::history;
 
-/// What is asked for.
+/// The evidence that a report is asked for.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Additional pages")]
 pub(super) struct EvidencePages {
@@ -46,7 +46,7 @@ pub(super) struct EvidencePages {
     history: Option<String>,
 }
 
-/// What was found, as the page has it.
+/// The evidence that was found, as the page has it.
 #[derive(Default)]
 pub(super) struct ReportEvidence {
     /// What the first page says of it.

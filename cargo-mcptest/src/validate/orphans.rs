@@ -120,7 +120,7 @@ fn runs(path: &Path) -> Vec<Value> {
     values.into_iter().flatten().collect()
 }
 
-/// What the agent tests ask for.
+/// The files that the agent tests refer to.
 struct AskedFiles {
     /// Files of runs that could be read, from the package's folder.
     read: BTreeSet<String>,

@@ -178,7 +178,7 @@ impl Repository {
         repository
     }
 
-    /// The same after its pull request was merged, and with another one that changes the code of an agent.
+    /// A repository whose pull request was merged, with a second one that changes the code of an agent.
     fn changed(kind: Kind, runs: usize) -> Self {
         let repository = Self::new(kind, runs);
         let origin = repository.origin();
@@ -255,7 +255,7 @@ impl Repository {
         self.run_other(&workflow(name, self.kind), provider)
     }
 
-    /// The same of a workflow that somebody changed.
+    /// Runs a workflow that somebody changed, in a work tree that is not there yet.
     fn run_other(&mut self, workflow: &Value, provider: Option<&Provider>) -> Option<Ended> {
         _ = fs::remove_dir_all(&self.machine.workspace);
         for program in ["mcptest-harness", "../temp/mcptest-bin"] {

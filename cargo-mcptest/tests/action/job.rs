@@ -51,7 +51,7 @@ impl Job {
         job
     }
 
-    /// The same in a clone that has but the last commit; its base is a commit of the origin.
+    /// A pull request in a clone that has only the last commit. Its base is a commit of the origin.
     pub(crate) fn cloned() -> Self {
         let mut job = Self::new();
         let origin = job.folder.at("origin");

@@ -27,7 +27,7 @@ pub(crate) enum Compiled {}
 #[derive(Debug, Clone)]
 pub(crate) struct CompiledSchema {
     pub(super) schema: Arc<Schema>,
-    /// Of a flag, which may be meant as a number or as a boolean.
+    /// The assertion is on a flag, which may be meant as a number or as a boolean.
     flag: bool,
 }
 
@@ -100,7 +100,8 @@ impl Compiler {
             .collect()
     }
 
-    /// The same of a gate's; `declared` is what is known of the target that a path begins with.
+    /// The assertions of a gate that compile; problems of the others are noted. `declared` is what is known of the
+    /// target that a path begins with.
     pub(crate) fn gate_checks<'t>(
         &mut self,
         assertions: &[Assertion],

@@ -8,7 +8,7 @@ use super::{
 use crate::eval::Metrics;
 use crate::render::{Evidence, Failure};
 
-/// A gate that looks at all runs together.
+/// Judges by a gate that folds all runs together.
 #[derive(Debug)]
 pub(super) struct Together<G>(pub(super) G);
 

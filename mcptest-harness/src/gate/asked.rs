@@ -140,7 +140,7 @@ impl ReadGate {
         self.of_agent(input, |input| self.gate.explain(input))
     }
 
-    /// What is made of the runs, or of the calls of the sub-agent that the gate names.
+    /// Applies a function to the runs, or to the calls of the sub-agent that the gate names.
     fn of_agent<T>(&self, input: &Input<'_>, make: impl FnOnce(&Input<'_>) -> T) -> T {
         let own = input.of(self);
         let Some(agent) = &self.agent else {
@@ -333,7 +333,7 @@ pub fn read_suite(path: &Path, shown: &str) -> Result<Suite, LoadError> {
     parse_suite(Suite::open(path, shown)?)
 }
 
-/// The same from its text.
+/// Reads a suite from its text: what it says, and what the blocks of its gates say.
 ///
 /// ```
 /// use mcptest::suite::Source;

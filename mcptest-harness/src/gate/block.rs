@@ -1,4 +1,4 @@
-//! The block of a gate while it is read. Which keys it has, `key` says; `reading` reads them.
+//! The block of a gate while it is read. `key` says which keys it has; `read_block` reads them.
 
 use mcptest_suite::model::Target;
 use mcptest_suite::read::{DeclaredAgent, Fields, Problems};

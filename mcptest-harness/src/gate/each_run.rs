@@ -27,7 +27,7 @@ struct JudgedRun<R> {
     judged: bool,
 }
 
-/// A gate that judges each run.
+/// Judges by a gate that judges one run at a time.
 #[derive(Debug)]
 pub(super) struct RunByRun<G> {
     pub(super) gate: G,

@@ -129,7 +129,7 @@ impl Breach {
         }
     }
 
-    /// The same of a run, by its place.
+    /// Sets the run that breaks it, by its place.
     pub(crate) fn in_run(self, run: usize) -> Self {
         let run = Some(run);
         Self { run, ..self }

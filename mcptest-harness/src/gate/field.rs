@@ -8,7 +8,7 @@ use crate::eval::ToolPattern;
 pub(crate) trait Field<T> {
     fn put(&mut self, value: T);
 
-    /// What is meant where nothing is put there; nothing where that goes without saying.
+    /// The default, as editors show it; nothing where that goes without saying.
     fn usual(&self) -> Option<Value> {
         None
     }

@@ -119,7 +119,7 @@ fn unless_schema() -> Value {
     json!({ "anyOf": [tools, { "enum": ["user", "system"] }] })
 }
 
-/// One of two words, or tools.
+/// Reads `unless`: one of two words, or tools.
 fn unless(block: &mut Block<'_, '_>, node: &Node, entry: &mut FlowEntry) -> bool {
     const WORDS: [&str; 2] = ["user", "system"];
     let before = block.problems.noted();
@@ -146,7 +146,7 @@ fn unless(block: &mut Block<'_, '_>, node: &Node, entry: &mut FlowEntry) -> bool
     block.problems.noted() == before
 }
 
-/// What is made of all that the agent was told.
+/// Applies a function to all that the agent was told before its calls.
 fn told<T>(run: &Run, make: impl FnOnce(&Told<'_>) -> T) -> T {
     let tools = ReadOnlyTools::new(run.tools.iter().flatten(), [], []);
     let told = Told::default()

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::block::Block;
 use super::key::{Form, Keyed, OptionInfo, options_of, schema_of};
 
-/// One of some words, as what it stands for.
+/// A value that is written as one of some words.
 pub(super) struct Word<O, T: 'static> {
     /// What messages call it.
     pub(super) what: &'static str,
@@ -36,7 +36,7 @@ impl<O, T: Copy + PartialEq> Form<O> for Word<O, T> {
     }
 }
 
-/// A mapping with keys of its own.
+/// A value that is a mapping with keys of its own.
 pub(super) struct Mapping<O, P> {
     /// What messages call it.
     pub(super) called: &'static str,
@@ -62,7 +62,7 @@ impl<O, P: Keyed> Form<O> for Mapping<O, P> {
     }
 }
 
-/// A list of mappings.
+/// A value that is a list of mappings.
 pub(super) struct Each<O, P> {
     /// What messages call the list.
     pub(super) of: &'static str,
@@ -96,7 +96,7 @@ fn sentence(words: &str) -> String {
     first.chain(letters).chain(['.']).collect()
 }
 
-/// What only one gate reads.
+/// A value that only one gate reads, with a schema and a reader of its own.
 pub(super) struct Own<O> {
     pub(super) schema: fn() -> Value,
     pub(super) read: fn(&mut Block<'_, '_>, &Node, &mut O) -> bool,

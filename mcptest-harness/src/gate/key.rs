@@ -14,7 +14,7 @@ pub(crate) trait Keyed: Sized + 'static {
     /// Its keys; `expect` is no option.
     const KEYS: &'static [Key<Self>];
 
-    /// The options where no key stands.
+    /// The options where no key is written: the defaults.
     fn usual() -> Self;
 
     /// Notes what is wrong with the keys together. Whether they make options is the answer; `whole` says
@@ -64,7 +64,7 @@ pub struct OptionInfo {
 /// Where a value goes in the options.
 type At<O, T> = fn(&mut O) -> &mut dyn Field<T>;
 
-/// What may stand at a key, and where it goes.
+/// The kind of value that a key takes, and where the value goes.
 enum Takes<O: 'static> {
     Flag(At<O, bool>),
     /// A whole number of at least so much.
@@ -162,7 +162,7 @@ impl<O> Key<O> {
         )
     }
 
-    /// The same of one text or more.
+    /// A list of one text or more; `of` is what messages call them.
     pub(super) const fn some_texts(
         name: &'static str,
         of: &'static str,
@@ -192,37 +192,37 @@ impl<O> Key<O> {
         Self::of(name, Takes::Form(form))
     }
 
-    /// The same; what an editor is told of it.
+    /// Sets the description of the key for editors.
     pub(super) const fn says(mut self, says: &'static str) -> Self {
         self.says = says;
         self
     }
 
-    /// The same, which must be there.
+    /// Makes the key required.
     pub(super) const fn required(mut self) -> Self {
         self.required = true;
         self
     }
 
-    /// The same, which must be there unless another key is.
+    /// Makes the key required unless another key is there.
     pub(super) const fn required_unless(mut self, other: &Self) -> Self {
         self.unless = Some(other.name);
         self.required()
     }
 
-    /// The same, which is this to others.
+    /// Sets what the key is to those that read suites and judge nothing.
     pub(super) const fn is(mut self, role: Role) -> Self {
         self.role = Some(role);
         self
     }
 
-    /// The same, which is the most that a target may be. A gate that judges one run at a time breaks where the
-    /// run has more of it, or does not have it at all.
+    /// Declares that the key is the most that a target may be. A gate that judges one run at a time breaks where
+    /// the run has more of it, or does not have it at all.
     pub(super) const fn limits(self, target: &'static str) -> Self {
         self.is(Role::LimitOf(target))
     }
 
-    /// The same; what is found where a run does not have the number that it limits.
+    /// Sets the words for a run that does not have the number that the key limits.
     pub(super) const fn without(mut self, found: &'static str) -> Self {
         self.without = found;
         self
@@ -393,7 +393,7 @@ impl Range {
     }
 }
 
-/// A bound as people write it.
+/// A bound as JSON, as people write it: without a fraction where there is none.
 fn whole(bound: f64) -> Value {
     serde_json::from_str(&bound.to_string()).unwrap_or_default()
 }
@@ -416,7 +416,7 @@ pub(super) fn schema_of<O: Keyed>() -> Value {
     schema
 }
 
-/// Those of the keys, and of the keys below them, that have a role.
+/// The options that have a role: of these keys, and of the keys below them.
 pub(super) fn options_of<O: Keyed>(above: &[&'static str]) -> Vec<OptionInfo> {
     let mut found = Vec::new();
     for key in O::KEYS {

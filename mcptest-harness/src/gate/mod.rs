@@ -149,7 +149,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The same for a gate of the agent.
+    /// The input of a gate of the agent: the same runs with what the suite asks of the gate.
     fn of(&self, gate: &'a ReadGate) -> Self {
         let declared = Declared {
             name: gate.kind.name(),
@@ -307,7 +307,7 @@ pub(crate) trait EachRun: Options {
     /// What must hold when there is no `expect:`.
     const DEFAULT: &'static [Threshold];
 
-    /// The same with these options.
+    /// What must hold when there is no `expect:`, with these options.
     fn defaults(&self) -> &'static [Threshold] {
         Self::DEFAULT
     }

@@ -1,4 +1,4 @@
-//! What the agent's own code did with calls of its tools, where a gate judges what the model asked.
+//! Notes on what the agent's own code did with calls of its tools, where a gate judges what the model asked.
 
 use mcptest_suite::model::GateKind;
 

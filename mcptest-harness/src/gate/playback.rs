@@ -116,7 +116,7 @@ impl EachRun for PlaybackOptions {
         vec![Evidence::Text(text)]
     }
 
-    /// One change of the code shows in many runs: it is told once, with the runs.
+    /// Shows what the broken runs have in common: one change of the code shows in many runs, and is told once.
     fn explain_all(&self, input: &Input<'_>, broken: &[(usize, &PlaybackReport)]) -> Vec<Evidence> {
         let mut evidence = differences(input, broken);
         let turned =

@@ -30,7 +30,7 @@ impl RunVerdict {
         }
     }
 
-    /// Of a run that was judged.
+    /// The verdict on a run that could be judged.
     pub(crate) const fn of(holds: bool) -> Self {
         if holds { Self::Holds } else { Self::Fails }
     }

@@ -50,7 +50,7 @@ impl SubAgent {
         (!idle.is_empty() && idle.len() < runs.len()).then(|| named(&said, runs, &idle))
     }
 
-    /// That no run has a call of it.
+    /// The finding that no run has a call of the sub-agent.
     pub(super) fn missing(&self, kind: GateKind, runs: &[Run]) -> Option<Finding> {
         let message = format!("{} does not hold: {}", kind.quoted(), self.unknown(runs)?);
         let problem = Diagnostic::at(self.0.span, message);
@@ -65,7 +65,7 @@ impl SubAgent {
         }))
     }
 
-    /// The same as what a run breaks.
+    /// What a run breaks where no run has a call of the sub-agent.
     pub(super) fn missing_breach(&self, runs: &[Run]) -> Option<Breach> {
         let unknown = self.unknown(runs)?;
         Some(Breach::new(Cause::Gate(unknown), "none"))

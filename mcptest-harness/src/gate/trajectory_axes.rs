@@ -158,7 +158,7 @@ impl Keyed for Order {
     }
 }
 
-/// One tool is asked to come before the same tool.
+/// The problem that a tool is asked to come before itself.
 fn before_itself<O>(block: &mut Block<'_, '_>, first: &Key<O>, second: &Key<O>) -> Diagnostic {
     let [first, second] = [first, second].map(|key| block.at(key));
     let name = second.and_then(Node::text).unwrap_or_default();

@@ -104,7 +104,8 @@ impl AgentRuns {
         given.map_or(&Value::Null, |given| &given.options)
     }
 
-    /// The same, read as a type; where the agent writes nothing, as from an empty mapping.
+    /// What the agent writes below `checks:` for a check, read as a type. Where the agent writes nothing, it is
+    /// read from an empty mapping.
     ///
     /// # Errors
     ///

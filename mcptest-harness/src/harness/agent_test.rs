@@ -215,7 +215,7 @@ impl Ask<'_> {
         }
     }
 
-    /// What it makes of a run by itself; nothing where all runs are judged together.
+    /// The verdict on a run by itself; nothing where all runs are judged together.
     #[must_use]
     pub fn of_run(&self, run: &Run) -> Option<RunVerdict> {
         let input = self.input(slice::from_ref(run));

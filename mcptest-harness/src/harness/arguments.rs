@@ -54,7 +54,7 @@ fn texts(arguments: impl Iterator<Item = OsString>) -> Result<Vec<String>, Strin
     arguments.map(text).collect()
 }
 
-/// What was asked for.
+/// What the command line asks for.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     /// For libtest-mimic, without filters.
@@ -178,8 +178,8 @@ impl Asked {
         chosen.collect()
     }
 
-    /// The arguments for libtest-mimic. What is not chosen is given to it as [`left_out`], so that its
-    /// count of filtered cases is right.
+    /// The arguments for libtest-mimic. What is not chosen is given to it as [`filtered_trial`], so that its count
+    /// of filtered cases is right.
     pub(crate) fn for_trials(&self) -> Arguments {
         let mut arguments = self.arguments.clone();
         arguments.skip = vec![String::new()];
@@ -188,8 +188,8 @@ impl Asked {
     }
 }
 
-/// In the place of a case that is not asked for: it has no name, and is skipped by that, so that
-/// nothing is compared with as many names as there are cases.
+/// A trial in the place of a case that is not asked for. It has no name, and is skipped by that: nothing is
+/// compared with as many names as there are cases.
 pub(crate) fn left_out() -> Trial {
     Trial::test("", || Ok(()))
 }

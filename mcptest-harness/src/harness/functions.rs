@@ -28,7 +28,7 @@ impl fmt::Debug for AgentFunctions {
 }
 
 impl AgentFunctions {
-    /// One function, which is every agent.
+    /// Takes one function as every agent.
     pub(crate) fn every(function: Arc<dyn Live>) -> Self {
         Self {
             known: vec![(None, function)],
@@ -36,7 +36,7 @@ impl AgentFunctions {
         }
     }
 
-    /// One function more; without a name it is every agent that no other is.
+    /// Adds a function; without a name it is every agent that no other function is.
     #[cfg(feature = "session")]
     pub(crate) fn add(&mut self, name: Option<String>, function: Arc<dyn Live>) {
         self.known.push((name, function));

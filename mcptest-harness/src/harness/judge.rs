@@ -143,11 +143,13 @@ impl Package {
         self.check_selection(false)
     }
 
-    /// The same, and an agent that is chosen is judged.
+    /// What `MCPTEST_TAGS` asks for can be selected, where every suite loads, and an agent that is chosen is
+    /// judged.
     ///
     /// # Errors
     ///
-    /// The same, or `skip` and `only` leave out all agents that are chosen.
+    /// It is no list of tags, names one that no agent has, or selects no agent; or `skip` and `only` leave out all
+    /// agents that are chosen.
     pub fn check_judged_tags(&self) -> Result<(), String> {
         self.check_selection(true)
     }

@@ -21,7 +21,7 @@ pub(super) fn file(path: &Path) -> Folder {
     }
 }
 
-/// What lies in a folder of runs, `run-2` before `run-10`.
+/// The files in a folder of runs, `run-2` before `run-10`.
 #[derive(Debug, Default)]
 pub(super) struct Folder {
     /// The `.json` files.

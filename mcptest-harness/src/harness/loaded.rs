@@ -67,8 +67,8 @@ impl LoadedSuite {
         Self::whole(crate_dir, file, source)
     }
 
-    /// The same of the agents whose case names are wanted alone, where they can be told apart and nothing
-    /// is wrong with them.
+    /// Loads a suite file with those of its agents whose case names are wanted, where they can be told apart and
+    /// nothing is wrong with them; else with all agents.
     pub(crate) fn load_some(
         crate_dir: &Path,
         file: &SuiteFile,
@@ -120,20 +120,20 @@ impl LoadedSuite {
         })
     }
 
-    /// The same for a reader: no snapshot is written. `command`: what a person types to record.
+    /// The suite for a reader: no snapshot is written. `command`: what a person types to record.
     pub(crate) fn looked_at(mut self, command: RecordCommand) -> Self {
         self.command = command;
         self.looked_at = true;
         self
     }
 
-    /// The same. `command`: what a person types to record.
+    /// Sets the command that records its agents: what a person types.
     pub(crate) fn recorded_with(mut self, command: RecordCommand) -> Self {
         self.command = command;
         self
     }
 
-    /// The same, whose recordings lie in another folder, which is laid out as the package.
+    /// Sets another folder for its recordings, which is laid out as the package.
     pub(crate) fn recorded_into(mut self, folder: &Path) -> Self {
         let path = self.suite.source.path();
         let suite_dir = path.parent().unwrap_or(path);
@@ -150,13 +150,13 @@ impl LoadedSuite {
         _ = self.recorded[&subject].set(Ok(runs));
     }
 
-    /// The same, some of whose agents are functions of the crate.
+    /// Sets which of its agents are functions of the crate.
     pub(crate) fn run_by_functions(mut self, functions: &AgentFunctions) -> Self {
         self.functions = functions.clone();
         self
     }
 
-    /// The same, in which each agent is run by this program, whatever the suite says.
+    /// Lets this program run each agent, whatever the suite says.
     pub(crate) fn run_by(mut self, program: &[String]) -> Self {
         if let Some(suite) = Arc::get_mut(&mut self.suite) {
             for agent in &mut suite.agents {
@@ -172,7 +172,7 @@ impl LoadedSuite {
         self
     }
 
-    /// The same, in which each agent with a command has `playback`, whatever the suite says.
+    /// Gives each agent with a command the gate `playback`, whatever the suite says.
     pub(crate) fn with_playback(mut self) -> Self {
         let parts = (Arc::get_mut(&mut self.suite), Arc::get_mut(&mut self.gates));
         if let (Some(suite), Some(gates)) = parts {
@@ -194,7 +194,7 @@ impl LoadedSuite {
         self
     }
 
-    /// The same, with nothing known of what lies where runs lie: something was recorded.
+    /// A copy that lists the folders of runs anew: something was recorded.
     pub(crate) fn found_anew(&self) -> Self {
         Self {
             near: Arc::default(),
@@ -203,7 +203,7 @@ impl LoadedSuite {
         }
     }
 
-    /// The same, with no runs read yet: its cases stand somewhere else, and what is said of its runs says where.
+    /// A copy that has read no runs yet: its cases stand somewhere else, and what is said of its runs says where.
     pub(crate) fn read_anew(&self) -> Self {
         let unread = self
             .recorded
@@ -236,13 +236,13 @@ impl LoadedSuite {
         matches!(self.ready[&subject].get(), Some(Ok(true)))
     }
 
-    /// The same suite with the runs of one agent alone: they are let go with the last that holds them.
+    /// A copy that keeps the runs of one agent alone: they are let go with the last copy that holds them.
     pub(crate) fn of_agent(&self, subject: Subject) -> Self {
         let runs = self.recorded.get(&subject).cloned();
         self.with_runs([(subject, runs.unwrap_or_default())].into())
     }
 
-    /// The same suite for a case of no one agent, which reads runs and lets them go.
+    /// A copy for a case of no one agent, which reads runs and lets them go.
     pub(crate) fn of_all(&self) -> Self {
         self.with_runs(HashMap::new())
     }
@@ -348,7 +348,7 @@ impl LoadedSuite {
         Ok(None)
     }
 
-    /// The same, read.
+    /// The runs of an agent below another folder, read from the files that [`Self::files_in`] finds.
     pub(crate) fn recorded_in(
         &self,
         folder: &Path,
@@ -381,7 +381,7 @@ impl LoadedSuite {
         }
     }
 
-    /// The same of the suite's own recordings, wherever new ones are put.
+    /// Where the suite's own recordings lie, wherever new ones are put. `command`: what a person types to record.
     pub(crate) fn own_place<'a>(
         &'a self,
         command: &'a str,

@@ -42,7 +42,7 @@ impl NearNames {
         Self { folders, entries }
     }
 
-    /// What has a folded name.
+    /// The entries with a folded name.
     fn named(&self, folded: &str) -> impl Iterator<Item = &Listed> {
         self.entries.get(folded).into_iter().flatten()
     }

@@ -16,7 +16,7 @@ use super::near::{Missed, NearNames};
 use super::pattern::{is_pattern, unbounded, without_detours};
 use crate::trace::Layout;
 
-/// What is looked for.
+/// The runs that are looked for, and where.
 pub(crate) struct Wanted<'a> {
     /// The crate's folder, or another that is laid out as it.
     pub(crate) crate_dir: &'a Path,
@@ -36,7 +36,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) near: &'a OnceLock<NearNames>,
 }
 
-/// Something that holds runs.
+/// A file or folder that holds runs.
 struct Holder {
     shown: String,
     files: Vec<PathBuf>,
@@ -73,7 +73,8 @@ impl Wanted<'_> {
         self.files_of(self.found(None)?)
     }
 
-    /// The same; nothing where there are none, whatever else is there.
+    /// The files in the order of the runs, each with its shown path; nothing where there are none, whatever else
+    /// is there.
     pub(crate) fn files_if_any(&self) -> Result<Option<Vec<(PathBuf, String)>>, PlaceError> {
         let found = self.found(None)?;
         if found.is_empty() {
@@ -82,8 +83,8 @@ impl Wanted<'_> {
         self.files_of(found).map(Some)
     }
 
-    /// The same, and what lies in the folder of the runs, or beside them under nearly their name, but
-    /// is not read.
+    /// The files in the order of the runs, each with its shown path; and what lies in the folder of the runs, or
+    /// beside them under nearly their name, but is not read.
     pub(crate) fn files_and_rest(&self) -> Result<FilesAndRest, PlaceError> {
         let listed = self.cassette.is_none().then(|| self.listed());
         let found = self.found(listed)?;

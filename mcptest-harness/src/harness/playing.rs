@@ -22,7 +22,7 @@ const AT_ONCE: usize = 8;
 
 /// Who runs an agent's own code.
 pub(crate) enum Driver {
-    /// This does.
+    /// This driver runs the code.
     Code(Arc<dyn Live>),
     /// This build runs no agent.
     #[cfg(not(feature = "session"))]

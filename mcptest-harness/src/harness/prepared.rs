@@ -53,7 +53,7 @@ impl Needed<'_> {
 
 /// Where a case belongs.
 pub(super) struct Placed {
-    /// What it is put into a shard by.
+    /// The name by which the case is put into a shard.
     pub(super) name: Arc<str>,
     /// Whether it judges all agents of its suite.
     pub(super) of_all: bool,

@@ -179,7 +179,7 @@ impl Harness {
         })
     }
 
-    /// The same; an error is about what was asked for.
+    /// Runs the cases that the command line asks for. An error is about what was asked for.
     fn judge(&self) -> Result<ExitCode, String> {
         let of_environment = std::env::var("RUST_TEST_THREADS").ok();
         let asked = Asked::read(of_process()?, of_environment.as_deref())?;

@@ -48,7 +48,7 @@ impl Sharding {
         own.collect()
     }
 
-    /// Of each suite, how many runs this shard has, and how many all have.
+    /// How many runs of each suite this shard has, and how many all shards have.
     #[cfg(feature = "session")]
     fn shares(&self, needed: &[Needed<'_>]) -> HashMap<PathBuf, (u64, u64)> {
         let mut shares: HashMap<PathBuf, (u64, u64)> = HashMap::new();

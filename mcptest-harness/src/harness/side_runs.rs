@@ -102,7 +102,8 @@ impl SideRuns {
         Self::of_results_of(agent, agent.case(), cases, cost)
     }
 
-    /// The same, where the agent's own case had another name then, as its suite had another name.
+    /// The runs that the results of an agent's cases tell of, where the agent's own case had another name then, as
+    /// its suite had another name.
     #[must_use]
     pub fn of_results_of<'a>(
         agent: &AgentTest<'_>,
@@ -186,8 +187,8 @@ impl SideRuns {
         self.runs.iter().any(|run| run.sample.passed.is_some())
     }
 
-    /// The same, where a run passed if all that is asked of it holds: the agent's `expect:` and every
-    /// gate that judges runs one by one. A run of which they judge nothing is left out of the outcomes.
+    /// Counts a run as passed if all that is asked of it holds: the agent's `expect:` and every gate that judges
+    /// runs one by one. A run of which they judge nothing is left out of the outcomes.
     #[must_use]
     pub fn judged_by_gates(mut self) -> Self {
         for SideRun { sample, gates, .. } in &mut self.runs {
@@ -197,7 +198,7 @@ impl SideRuns {
         self
     }
 
-    /// The same, where another model is no difference.
+    /// Allows the other side to have another model: that is no difference then.
     #[must_use]
     pub fn with_any_model(mut self) -> Self {
         self.any_model = true;
@@ -212,7 +213,8 @@ impl SideRuns {
         self.compared(candidate, agent.into(), None)
     }
 
-    /// The same, for a text that is public: what is told of prompts, tools and parameters has no secret.
+    /// What is compared of an agent, for a text that is public: what is told of prompts, tools and parameters has
+    /// no secret. See [`Self::samples_against`].
     #[must_use]
     pub fn against_without_secrets(
         self,

@@ -67,13 +67,13 @@ impl CaseSnapshots {
         }
     }
 
-    /// The same, of which none is ever written.
+    /// Sets whether snapshots are only compared and never written.
     pub(crate) fn only_compared(mut self, only: bool) -> Self {
         self.only_compared = only;
         self
     }
 
-    /// The same, of a folder that may have no crate.
+    /// Sets whether the folder of the snapshots is that of a crate.
     pub(crate) fn in_crate(mut self, is: bool) -> Self {
         self.in_crate = is;
         self

@@ -55,7 +55,7 @@ impl Verdicts {
         self.waiting(name)
     }
 
-    /// The same trial once more: a trial is used up when it is run.
+    /// Another trial of the same case: a trial is used up when it is run.
     pub(super) fn again(&self, trial: &Trial) -> Trial {
         let ignored = trial.has_ignored_flag();
         self.waiting(trial.name()).with_ignored_flag(ignored)

@@ -138,7 +138,7 @@ impl SetAside {
         self.0
     }
 
-    /// So much was set aside.
+    /// An amount that was set aside, in millionths of a dollar.
     pub(crate) fn of(cost: u64) -> Self {
         Self(cost)
     }

@@ -211,7 +211,7 @@ pub(super) fn spending(
     Ok(is_capped.then(spending))
 }
 
-/// The same, as a session takes it.
+/// The spending of a run, as a session takes it.
 pub(super) fn shared(spending: &SuiteSpending) -> Arc<dyn Spending> {
     Arc::new(spending.clone())
 }
@@ -357,7 +357,7 @@ pub(super) fn folder(command: &AgentCommand, suite: &Suite) -> PathBuf {
     }
 }
 
-/// The same, where it is there.
+/// The folder where the program runs. An error says why it cannot start there.
 pub(super) fn started_in(command: &AgentCommand, suite: &Suite) -> Result<PathBuf, LiveError> {
     let folder = folder(command, suite);
     match &command.cwd {

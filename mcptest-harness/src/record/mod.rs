@@ -11,7 +11,7 @@
 //! - `playing`, with the feature `session`: recorded runs played to an agent's own code;
 //! - `command` and `function`, with the feature `session`: an agent's own program or async function, whose model is
 //!   asked through an address of ours; `spending`: what that may cost;
-//!   `unasked`: what is said of code that asked no model.
+//!   `no_model_call`: what is said of code that asked no model.
 //!
 //! How a run is written down and gets into a file is `mcptest-trace`'s business, when to record and
 //! what happens to the runs then the harness's; this module knows suites, and nothing of gates and

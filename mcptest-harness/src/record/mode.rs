@@ -43,7 +43,7 @@ impl Mode {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RecordAsked {
     pub(crate) mode: Mode,
-    /// Of an agent that changed, the runs alone that met the change.
+    /// Whether only the runs are recorded that met the change of an agent.
     pub(crate) only_runs: bool,
     /// Nothing is recorded: what it would cost is said.
     pub(crate) dry_run: bool,

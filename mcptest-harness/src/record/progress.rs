@@ -74,7 +74,7 @@ impl Progress {
         });
     }
 
-    /// All is recorded, at a place.
+    /// Says that all is recorded, and where.
     pub(crate) fn done(&self, recorded: usize, place: &str) {
         let spent = self.with(|_| None);
         let runs = counted(recorded, "run");

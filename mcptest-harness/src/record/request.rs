@@ -223,7 +223,7 @@ impl LiveError {
         }
     }
 
-    /// The same, of a recording that cannot be played.
+    /// Marks the error as one of a recording that cannot be played.
     pub(crate) fn of_recording(mut self) -> Self {
         self.of_recording = true;
         self
@@ -235,7 +235,7 @@ impl LiveError {
         self
     }
 
-    /// The same, at a place where it has none.
+    /// Sets the place in the suite, unless the error has one.
     #[cfg(feature = "session")]
     pub(crate) fn or_at(mut self, span: Span) -> Self {
         self.at.get_or_insert(span);

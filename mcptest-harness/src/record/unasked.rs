@@ -45,7 +45,7 @@ pub(super) fn by_function(error: SessionError) -> Result<LiveError, SessionError
     }
 }
 
-/// The same, of what a session says of the run.
+/// A function that called no model at the address of the session, from what the session says of the run.
 pub(super) fn without_address(error: &RunError, strangers: usize) -> LiveError {
     let mut problem =
         "the agent's own function called no model at the address of the session".to_owned();
@@ -58,7 +58,7 @@ pub(super) fn without_address(error: &RunError, strangers: usize) -> LiveError {
     LiveError::new(problem + &elsewhere(strangers)).help(USE_THE_SESSION)
 }
 
-/// Requests that used the port and nothing else of the address.
+/// What is said of requests that used the port of the session and another path.
 pub(super) fn elsewhere(strangers: usize) -> String {
     match strangers {
         0 => String::new(),

@@ -67,7 +67,7 @@ impl From<Diagnostic> for Failure {
 }
 
 impl Failure {
-    /// The same, with words told apart that look the same, wherever they stand.
+    /// The failure with a note wherever two of its words differ and look the same.
     pub(crate) fn told_apart(mut self) -> Self {
         let notes = tell_apart(self.texts_mut());
         match self.findings.first_mut() {
@@ -148,14 +148,14 @@ pub(crate) fn rerun_line(rerun: &str) -> String {
 }
 
 impl Evidence {
-    /// Evidence with words told apart that look the same.
+    /// Evidence with a note wherever two of its words differ and look the same.
     pub(crate) fn told_apart(mut evidence: Vec<Self>) -> Vec<Self> {
         let notes = tell_apart(evidence.iter_mut().flat_map(Self::texts_mut).collect());
         evidence.extend(notes.into_iter().map(Self::Text));
         evidence
     }
 
-    /// What it says, to be changed in place. A diff tells its own words apart.
+    /// The texts of the evidence, to be changed in place. A diff tells its own words apart.
     fn texts_mut(&mut self) -> Vec<&mut String> {
         match self {
             Self::Text(text) => vec![text],

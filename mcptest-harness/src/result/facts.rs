@@ -58,7 +58,7 @@ pub struct Recording {
 pub struct FailureFacts {
     /// The whole text, as `cargo test` prints it without colours.
     pub text: String,
-    /// The same on one line, without where and why.
+    /// Why the case fails, on one line: without where and why.
     pub summary: String,
     /// The command that runs the case alone; absent where nothing of it could be judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -217,7 +217,7 @@ impl Results {
         Ok(())
     }
 
-    /// Each case has one result. What several machines judged alike stays once.
+    /// Leaves one result for each case. What several machines judged alike stays once.
     fn once_each(&mut self, folder: &Path) -> Result<(), ReadError> {
         let same_case = |left: &CaseResult, right: &CaseResult| {
             (&left.package, &left.case) == (&right.package, &right.case)
@@ -241,7 +241,7 @@ impl Results {
         Ok(())
     }
 
-    /// All results of a suite were made when its text was the same.
+    /// Checks that all results of a suite were made when its text was the same.
     fn of_one_state(&self, folder: &Path) -> Result<(), ReadError> {
         let mut suites: BTreeMap<(&str, &str), (&str, &str)> = BTreeMap::new();
         for result in &self.cases {

@@ -5,8 +5,8 @@
 //! shows. With `MCPTEST_RESULTS=<folder>` every case that runs leaves its result there as one JSON
 //! file ([`folder`]).
 //!
-//! The same recordings and suites give the same results, whatever the threads and whoever runs the
-//! cases; only [`CaseResult::duration_ms`] differs.
+//! Equal recordings and suites give equal results, whatever the threads and whoever runs the cases; only
+//! [`CaseResult::duration_ms`] differs.
 
 mod bounds;
 mod facts;

@@ -21,7 +21,7 @@ fn same(
     Ok(())
 }
 
-/// The same without what says where in the suite an agent stands.
+/// A judged package without what says where in the suite an agent stands.
 fn without_places(judged: &Judged) -> Value {
     fn leave_out(value: &mut Value) {
         if let Value::Object(map) = value {

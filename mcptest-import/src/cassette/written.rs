@@ -227,7 +227,7 @@ fn step(taken: CallTokens) -> Value {
     Value::Object(known.collect())
 }
 
-/// The same model call without its tokens.
+/// A model call without its tokens: only its duration is left.
 fn time_alone(taken: &CallTokens) -> CallTokens {
     let mut time = CallTokens::default();
     time.duration_ms = taken.duration_ms;

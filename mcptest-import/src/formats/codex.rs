@@ -131,7 +131,7 @@ fn file_key(record: &Record<'_>) -> Digest {
     Digest::of(&["file", &record.part.input.to_string()])
 }
 
-/// What a file says of itself.
+/// The metadata at the beginning of a file.
 #[derive(Default)]
 struct Meta<'v> {
     id: Option<&'v str>,

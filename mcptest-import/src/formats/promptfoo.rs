@@ -19,7 +19,7 @@ use mcptest_trace::trace::canonical_json;
 /// The format `promptfoo`.
 pub(crate) struct Promptfoo;
 
-/// Who scored, where it is no assertion.
+/// The judge of a score that no assertion gave.
 const JUDGE: &str = "promptfoo";
 
 impl Format for Promptfoo {

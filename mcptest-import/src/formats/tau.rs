@@ -21,7 +21,7 @@ use crate::time;
 /// What the environment of τ-bench writes where a call fails.
 const ERRORS: [&str; 2] = ["Error", "Unknown action"];
 
-/// What the simulated user says to end the talk.
+/// The words by which the simulated user ends the conversation.
 const ENDINGS: [&str; 3] = ["###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###"];
 
 /// The format `tau`.

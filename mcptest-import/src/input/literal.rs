@@ -11,7 +11,7 @@ use mcptest_session::lossless::{Change, Parsed};
 ///
 /// # Errors
 ///
-/// What is not understood, and at which byte.
+/// The part that is not understood, and at which byte it begins.
 pub(super) fn parse(text: &str) -> Result<Parsed, String> {
     let mut reader = Reader::new(text, false);
     let value = reader.value()?;

@@ -14,9 +14,9 @@ pub struct OwnCall {
     pub call_id: Option<String>,
     /// The call inside of which it was made, as the code says it: its place among all.
     pub inside: Option<usize>,
-    /// Its place among all that happened.
+    /// When the call began: its place among all events of the session.
     pub began: u64,
-    /// The same of its end.
+    /// When the call ended: its place among all events of the session.
     pub ended: Option<u64>,
     /// When it began, in milliseconds since the session did.
     pub began_at: u64,
@@ -54,9 +54,9 @@ pub struct Raised {
     pub kind: String,
     /// Where that type is defined.
     pub module: Option<String>,
-    /// What it says.
+    /// The message of the error.
     pub text: String,
-    /// What it was made with, where that is plain JSON.
+    /// The arguments that the error was made with, where these are plain JSON.
     pub args: Option<Vec<Value>>,
     /// What a generator gave before it failed.
     pub items: Option<Vec<Value>>,

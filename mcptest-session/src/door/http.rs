@@ -12,7 +12,7 @@ use crate::endpoint::{Answerer, Answering, Incoming, error};
 use crate::mcp::rpc::whole;
 
 impl Verdict {
-    /// Its form on the wire.
+    /// The verdict as the body of the response to a call.
     #[must_use]
     pub fn written(&self) -> Value {
         match self {

@@ -1,10 +1,10 @@
 //! The door of a session: tools of the agent's own code tell it what they do, so that they run only where they may.
 //!
 //! - `request`: the two requests, read; `http`: their answers;
-//! - `alike`: when names and values are the same;
-//! - `entry`: a call at the door, and how it ended; `written`, `read`: the same in a cassette;
+//! - `matching`: when names and values are the same;
+//! - `entry`: a call at the door, and how it ended; `write`, `read`: that call in a cassette;
 //! - `state`: the calls of a session, for all that come by;
-//! - `verdict`: what becomes of a call; `told`: what is told of those that are played;
+//! - `verdict`: what becomes of a call; `divergences`: what the code does otherwise than the recording;
 //! - `play`: what a recording gives back; `recorded`: the calls that it has;
 //! - `answering`: what a suite answers in the place of tools;
 //! - `values`: what can be kept of what tools give;

@@ -19,10 +19,10 @@ use crate::folders::SameFolders;
 use crate::play::call_index::Given;
 use crate::play::texts::same;
 
-/// For so many calls that were not recorded, the nearest recorded call is looked for among all.
+/// How many calls that were not recorded are shown with the nearest recorded call: looking for it takes time.
 const MOST_NEAREST: usize = 100;
 
-/// After so many calls that were not recorded the run ends.
+/// How many calls that were not recorded end the run.
 const MOST_UNRECORDED: usize = 50;
 
 /// A recording that answers calls.
@@ -36,9 +36,9 @@ pub(crate) struct Playing {
     folders: SameFolders,
     recorded_folders: SameFolders,
     given: Given,
-    /// Which calls were given.
+    /// Which recorded calls the code has made.
     taken: Vec<bool>,
-    /// Those of them that did not run.
+    /// The recorded calls whose value was given back: the tool did not run.
     given_back: HashSet<usize>,
     /// The calls of the code whose value it cannot use.
     unfit: HashSet<usize>,
@@ -84,13 +84,14 @@ impl Playing {
         self
     }
 
-    /// Knows the folders of this run.
+    /// Sets which folders of this run stand for which recorded folders.
     pub(crate) fn runs_in(&mut self, folders: &SameFolders) {
         self.folders = folders.clone();
         self.recorded_folders = folders.reversed();
     }
 
-    /// How a tool ended that ran for real, as a recording would have it.
+    /// Puts the recorded folders into the ending of a tool that ran, so that it can be compared with the
+    /// recording.
     pub(super) fn ran(&self, ending: &mut Ending) {
         with_folders(ending, &self.folders);
     }
@@ -396,7 +397,7 @@ fn once_more(name: &str) -> String {
     format!("`{name}` is called once more with these arguments than when the run was recorded")
 }
 
-/// Of the arguments of a call what is compared with those of a recorded one.
+/// The arguments of a call that are compared with those of a recorded call.
 fn compared(known: &RecordedOwn, args: &Value) -> Value {
     let mut args = without(args, &known.omitted);
     // What the model did not name may be added to what it was told.
@@ -408,7 +409,7 @@ fn compared(known: &RecordedOwn, args: &Value) -> Value {
     args
 }
 
-/// What arguments have otherwise than those of a recorded call.
+/// The differences between arguments and those of a recorded call, in words.
 fn differing(known: &RecordedOwn, args: &Value) -> Vec<String> {
     let empty = Map::new();
     let args = compared(known, args);

@@ -49,7 +49,7 @@ impl Door {
         Self::at(Instant::now(), Ticks::default())
     }
 
-    /// The same, in a session that has begun.
+    /// A door behind which tools run and are written down, in a session that has begun already.
     pub(crate) fn at(began: Instant, ticks: Ticks) -> Self {
         Self(Arc::new(Inner {
             began,
@@ -60,7 +60,7 @@ impl Door {
         }))
     }
 
-    /// The same, with faults.
+    /// A door behind which tools run and are written down, and faults of the suite strike calls.
     #[cfg(feature = "record")]
     pub(crate) fn with_faults(began: Instant, ticks: Ticks, faults: Watch) -> Self {
         Self(Arc::new(Inner {
@@ -71,7 +71,7 @@ impl Door {
         }))
     }
 
-    /// The same; the suite answers some calls.
+    /// Sets the `answers:` of the suite: calls that they name do not run.
     #[must_use]
     pub fn answered_by(self, answers: OwnAnswers) -> Self {
         self.lock().answers = answers;
@@ -225,7 +225,7 @@ impl Door {
         self.lock().calls.clone()
     }
 
-    /// The calls till now, as a cassette has those of which the run knows nothing.
+    /// The calls till now as the entries of `session.tools` of a cassette, without what the run adds.
     #[must_use]
     pub fn written(&self) -> Vec<Value> {
         self.lock().calls.iter().map(OwnCall::written).collect()

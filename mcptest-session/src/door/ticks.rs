@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// So many numbers are left out.
+/// How many numbers [`Ticks::leave_out`] leaves out.
 #[cfg(feature = "play")]
 const LEFT_OUT: u64 = 1 << 24;
 

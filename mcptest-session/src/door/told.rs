@@ -1,4 +1,5 @@
-//! What is told of own tools that are played.
+//! The divergences of own tools while a recording is played: calls that were not recorded, recorded calls that are
+//! not made.
 
 use mcptest_trace::eval::{Divergence, DivergenceKind, PlaybackOptions};
 use mcptest_trace::trace::Trace;
@@ -24,14 +25,16 @@ impl Door {
         )
     }
 
-    /// What the code does otherwise with its own tools. `answers`: how many answers of a model the recording has.
+    /// The divergences of own tools where no model calls are played. `answers`: how many answers of a model the
+    /// recording has.
     #[must_use]
     pub fn divergences(&self, answers: usize) -> Vec<Divergence> {
         self.told(answers, &|_| answers, &|_| true)
     }
 
-    /// The same. `made`: how many model calls were made before a tick; `goes_on`: whether the code went on after a recorded
-    /// call; of others is told that their answer is not asked for.
+    /// The divergences of own tools, with the place of each among the model calls. `made`: how many model calls
+    /// were made before a tick. `goes_on`: whether the code went on after a recorded call; a recorded call after
+    /// which it did not is no divergence.
     pub(crate) fn told(
         &self,
         answers: usize,

@@ -19,12 +19,12 @@ impl Display for ToolFailure {
 impl std::error::Error for ToolFailure {}
 
 impl ToolFailure {
-    /// What a tool said.
+    /// A failure with the words of the tool.
     pub(crate) fn new(words: impl Into<String>) -> Self {
         Self(words.into())
     }
 
-    /// What is ours to say.
+    /// A failure with words of this crate, which begin with `mcptest:`.
     pub(crate) fn ours(words: &str) -> Self {
         Self(format!("mcptest: {words}"))
     }
@@ -35,7 +35,7 @@ impl ToolFailure {
     }
 }
 
-/// A value as it is kept, if it comes back as it was.
+/// A value as JSON, if reading that JSON gives the value again. The error says why it does not.
 pub(crate) fn kept<T: Serialize + DeserializeOwned>(value: &T) -> Result<Value, String> {
     let kind = std::any::type_name::<T>();
     let written = serde_json::to_value(value)

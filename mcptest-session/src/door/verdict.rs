@@ -26,7 +26,7 @@ pub enum Verdict {
 
 #[cfg(feature = "play")]
 impl Verdict {
-    /// The same of a call with a number, where a recording has its value.
+    /// Sets the number under which the code may refuse a recorded value. Other verdicts stay as they are.
     pub(super) fn given(mut self, run: usize) -> Self {
         if let Self::Result { given, .. } = &mut self {
             *given = Some(run);
@@ -38,7 +38,7 @@ impl Verdict {
 /// Why a request is not taken. Nothing changes then.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// It is none.
+    /// The request cannot be read, for this reason.
     Bad(String),
     /// No run has this number, or the run has ended.
     Run,

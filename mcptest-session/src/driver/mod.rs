@@ -87,7 +87,8 @@ impl AgentCommand {
         }
     }
 
-    /// The same in a session: with its environment, its turns, and the file that tells MCP clients where servers are.
+    /// Puts the command into a session: sets its environment, its turns, and the file that tells MCP clients where
+    /// servers are.
     #[cfg(any(feature = "play", feature = "record"))]
     pub(crate) fn in_session(
         mut self,
@@ -127,7 +128,7 @@ impl Ended {
         self.status.is_some_and(|status| status.success()) && self.unasked.is_none()
     }
 
-    /// How it ended and the last it said, in one line.
+    /// How the command ended and the last it said, in one line.
     #[cfg(feature = "record")]
     pub(crate) fn in_a_line(&self) -> String {
         let said = self.to_string();

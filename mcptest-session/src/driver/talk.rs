@@ -1,4 +1,4 @@
-//! What a command is asked on its standard input, and what it prints.
+//! The standard streams of a command: the turns that are written to it, and what it prints.
 
 use std::collections::VecDeque;
 use std::io;
@@ -49,7 +49,7 @@ impl From<LastLines> for Vec<String> {
     }
 }
 
-/// What a command printed till now.
+/// What a command printed till now, shared by the tasks that read its streams.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Said {
     printed: Arc<Mutex<Printed>>,

@@ -4,7 +4,7 @@ use axum::http::header::{CONNECTION, HOST, TE, TRAILER, TRANSFER_ENCODING, UPGRA
 use axum::http::{HeaderMap, HeaderName};
 use mcptest_trace::record::redact::percent_decoded;
 
-/// What is of one connection alone, besides what [`CONNECTION`] names.
+/// The headers that are of one connection alone, besides those that [`CONNECTION`] names.
 const OF_A_CONNECTION: [HeaderName; 7] = [
     CONNECTION,
     HOST,
@@ -15,7 +15,7 @@ const OF_A_CONNECTION: [HeaderName; 7] = [
     UPGRADE,
 ];
 
-/// The headers that are not of one connection alone.
+/// The end-to-end headers: those that are not of one connection alone.
 #[must_use]
 pub fn further(headers: &HeaderMap) -> HeaderMap {
     let named: Vec<String> = headers
@@ -51,7 +51,7 @@ fn logs_in(name: &str) -> bool {
     ends.iter().any(|end| name.ends_with(end))
 }
 
-/// What a client logs in with: of `Bearer KEY` the key, and of cookies all of them.
+/// The credentials that a client sends: of `Bearer KEY` the key, and of cookies all of them.
 pub fn logins(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     let values = headers.iter().filter(|(name, _)| logs_in(name.as_str()));
     let values = values.filter_map(|(name, value)| Some((name, value.to_str().ok()?)));
@@ -62,7 +62,7 @@ pub fn logins(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     parts.filter(|login| login.len() >= SHORTEST_LOGIN)
 }
 
-/// What a query logs in with, as it stands there and as it is meant.
+/// The credentials in a query, as they stand there and decoded.
 #[must_use]
 pub fn query_logins(query: &str) -> Vec<String> {
     let parts = query.split('&').filter_map(|part| part.split_once('='));

@@ -192,13 +192,13 @@ pub(crate) fn secret() -> io::Result<String> {
     Ok(protocol::blob::hex(&random))
 }
 
-/// What is counted at the door.
+/// The counts of requests, which limits are held against.
 #[derive(Debug, Default)]
 struct Door {
     closed: AtomicBool,
     requests: AtomicUsize,
     open: AtomicUsize,
-    /// Those of them that are of own tools are counted apart.
+    /// How many open requests are of own tools. They are counted apart.
     open_tools: AtomicUsize,
     /// Requests that went to another path, or named another host.
     strangers: AtomicUsize,

@@ -43,7 +43,7 @@ pub(super) struct Child {
     errors: Arc<Mutex<LastLines>>,
 }
 
-/// What a server says.
+/// Takes what a server prints on its standard output.
 pub(super) trait Hears: Send + Sync + 'static {
     /// A line on its standard output; whether it is a message.
     fn line(&self, line: &[u8]) -> bool;

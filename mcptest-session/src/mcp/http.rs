@@ -125,7 +125,7 @@ impl Passage {
     }
 }
 
-/// What a message asks for, in a word.
+/// The tool that a message calls, else its method.
 fn asked(message: &Value) -> String {
     let method = message["method"].as_str().unwrap_or("a request");
     let tool = message["params"]["name"].as_str();
@@ -134,7 +134,7 @@ fn asked(message: &Value) -> String {
         .to_owned()
 }
 
-/// An answer while it comes.
+/// Passes an answer of the server back, and reads its messages while it comes.
 struct Hearing {
     passage: Passage,
     ear: Ear,
@@ -145,7 +145,7 @@ struct Hearing {
     asked: String,
     answer: Reading,
     status: StatusCode,
-    /// Why it broke off.
+    /// Why the answer broke off.
     broken: Option<String>,
 }
 
@@ -212,7 +212,7 @@ impl Hearing {
 }
 
 impl Drop for Hearing {
-    /// All was said, or nobody listens any more.
+    /// The answer has ended, or its client has gone.
     fn drop(&mut self) {
         if let Reading::Whole(whole) = std::mem::replace(&mut self.answer, Reading::Nothing)
             && let Some(frame) = whole.end()

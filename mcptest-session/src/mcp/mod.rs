@@ -3,8 +3,8 @@
 //! - `server`: a server, and where it stands at the address; `servers`: those of a session;
 //! - `stdio`, `child`: one that is a program; `http`: one over HTTP;
 //! - `frames`: where a message ends; `messages`: what it says; `bytes`: a message as bytes; `rpc`: answers to requests;
-//! - `watch`, `seen`: what went by, and why the run is not one; `names`: what clients call the tools;
-//! - `order`: in which order the model asked for calls, which faults and caps count by;
+//! - `traffic_log`, `traffic`: what went by, and why the run is not one; `names`: what clients call the tools;
+//! - `call_order`: in which order the model asked for calls, which faults and caps count by;
 //! - `config`: the file that clients read.
 
 #[cfg(feature = "record")]

@@ -96,7 +96,7 @@ impl Order {
         }
     }
 
-    /// Takes in what the model asked for meanwhile.
+    /// Adds the calls that the model asked for meanwhile.
     fn take_in(&mut self, seen: &Seen, server: &str, tool: &str) {
         self.names.take_in(seen);
         for call in self.log.new_calls(&mut self.known) {

@@ -39,7 +39,7 @@ pub(super) struct Bridge {
     child: Mutex<Option<Child>>,
 }
 
-/// What goes to and fro.
+/// The connection of all clients to the one process: what is written to it, and who waits for its answers.
 #[derive(Debug)]
 struct Talk {
     input: UnboundedSender<Vec<u8>>,

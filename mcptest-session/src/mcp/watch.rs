@@ -35,7 +35,7 @@ pub struct ServerFailure {
     pub shown: Option<String>,
 }
 
-/// Keeps what goes by.
+/// Keeps what goes by at all servers of a session.
 #[derive(Debug, Clone)]
 pub(crate) struct Watch(Arc<Kept>);
 
@@ -125,8 +125,8 @@ impl Watch {
         lock(order).missed(&seen)
     }
 
-    /// Waits till it is known whether the model asked for a call of an own tool: a client may call a tool before the end of
-    /// the stream that asks for it.
+    /// Waits until it is known whether the model asked for a call of an own tool: a client may call a tool before
+    /// the end of the stream that asks for it.
     pub(crate) async fn heard_of(&self, call: &OwnCall) {
         let Some(order) = self.0.order.as_ref() else {
             return;
@@ -211,7 +211,7 @@ impl Watch {
     }
 }
 
-/// What hears a server.
+/// Hears what goes by at one server, and notes it.
 #[derive(Debug, Clone)]
 pub(super) struct Ear {
     pub(super) watch: Watch,
@@ -264,7 +264,7 @@ impl Ear {
     }
 }
 
-/// The same for answers that are the same; others rarely share one.
+/// A hash of an answer. Equal answers have equal hashes; others rarely share one.
 fn sign(answer: &SeenAnswer) -> u64 {
     let mut hasher = DefaultHasher::new();
     (&answer.server, &answer.method, &answer.params).hash(&mut hasher);

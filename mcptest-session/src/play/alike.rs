@@ -6,18 +6,20 @@ use std::sync::Arc;
 
 use super::turn_sign::KnownTurns;
 
-/// Conversations that begin with the same.
+/// Conversations that begin alike, found by the turns that follow.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Alike {
     /// Their numbers, ascending, each with the turns of the model.
     all: Vec<(usize, Arc<KnownTurns>)>,
-    /// Those in which some calls have an identifier and others have none.
+    /// The conversations in which some calls have an identifier and others have none.
     mixed: Vec<(usize, Arc<KnownTurns>)>,
-    /// The first conversation that begins with some turns: by what they say and by their identifiers, where each call has one.
+    /// The first conversation for each beginning of turns, by the hash of their words and identifiers. Only
+    /// conversations in which each call has an identifier.
     by_ids: HashMap<u64, usize>,
-    /// The same by what they say alone, where no call has an identifier.
+    /// The first conversation for each beginning of turns, by the hash of their words. Only conversations in which
+    /// no call has an identifier.
     by_words: HashMap<u64, usize>,
-    /// The same of all conversations.
+    /// The first conversation for each beginning of turns, by the hash of their words. All conversations.
     all_by_words: HashMap<u64, usize>,
 }
 
@@ -76,7 +78,7 @@ fn longest(by: &HashMap<u64, usize>, marks: &[u64]) -> Option<Near> {
     longest.find_map(|(place, mark)| Some((place + 1, Reverse(*by.get(mark)?))))
 }
 
-/// Of the conversations that begin with some turns, the first.
+/// Notes a conversation under each of its beginnings, unless an earlier conversation stands there.
 fn add(by: &mut HashMap<u64, usize>, marks: &[u64], number: usize) {
     for mark in marks {
         by.entry(*mark).or_insert(number);

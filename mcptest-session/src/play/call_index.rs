@@ -34,12 +34,12 @@ type OfShape = HashMap<String, Vec<(usize, Value)>>;
 struct Gap {
     /// A JSON pointer.
     at: String,
-    /// Of a text: how many bytes at its begin and at its end are known. Else nothing is known of the value.
+    /// For a text: how many bytes at its begin and at its end are known. `None`: nothing is known of the value.
     known: Option<(usize, usize)>,
 }
 
 impl CallIndex {
-    /// Of calls in their order: the tool of each and its arguments.
+    /// Indexes calls in their order: the tool of each and its arguments.
     pub(crate) fn of<'c>(calls: impl IntoIterator<Item = (&'c str, Cow<'c, Value>)>) -> Self {
         let mut index = Self::default();
         for (place, (tool, args)) in calls.into_iter().enumerate() {
@@ -88,7 +88,8 @@ impl CallIndex {
         found.map(|(call, _)| call)
     }
 
-    /// The same with its group.
+    /// The first call that is not taken, of those that a call may be, with its group; else how many calls these
+    /// are.
     fn first_left(
         &self,
         given: &mut Given,
@@ -110,7 +111,7 @@ impl CallIndex {
         found.ok_or_else(|| like.iter().map(|group| self.groups[*group].len()).sum())
     }
 
-    /// The groups whose calls a call may be.
+    /// The groups of recorded calls that a call may be one of.
     fn like(&self, tool: &str, args: &Value) -> Vec<usize> {
         let equal = self.equal.get(&key(tool, args)).copied();
         let loose = self.loose.get(tool).into_iter().flatten();
@@ -123,7 +124,7 @@ impl CallIndex {
     }
 }
 
-/// The same for calls of one tool with equal arguments.
+/// The key of a call: calls of one tool with equal arguments have one key.
 pub(super) fn key(tool: &str, args: &Value) -> String {
     format!("{tool} {}", value_json(args))
 }

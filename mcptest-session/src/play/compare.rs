@@ -33,21 +33,21 @@ const NO_ANSWERS: [&str; 10] = [
     "user",
 ];
 
-/// A request beside the recorded one.
+/// Compares a request with the recorded one.
 pub(super) struct Comparison<'r> {
     pub(super) recording: &'r Recording,
     pub(super) options: &'r PlayOptions,
     /// The place of the conversation and of the answer.
     pub(super) conversation: usize,
     pub(super) answer: usize,
-    /// Its talk, as it is read.
+    /// The message history of the request, aligned with the recorded one.
     pub(super) reading: Reading,
     pub(super) protocol: &'static str,
     pub(super) asked: &'r Asked,
 }
 
 impl Comparison<'_> {
-    /// All differences, by kind.
+    /// All differences between the request and the recorded one, kind by kind.
     pub(super) fn differences(&self) -> Vec<Divergence> {
         let mut found = Vec::new();
         self.system(&mut found);

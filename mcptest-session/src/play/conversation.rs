@@ -28,7 +28,7 @@ pub(super) struct Conversation {
     pub(super) examples: usize,
     /// What these are, where the recording says it.
     pub(super) began: Option<Vec<Example>>,
-    /// It is known of each answer what others had said before it.
+    /// Whether it is known of each answer what others had said before it.
     pub(super) knows_heard: bool,
     /// The request after the last answer came to nothing, for this reason.
     pub(super) failed: Option<String>,

@@ -1,4 +1,4 @@
-//! What a recording says of runs of own tools that were open while something else went by.
+//! The runs of own tools that were open while something else was asked for, as a recording says it.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::json::list;
 
-/// What went by while runs of own tools were open.
+/// For each call at a server and each other request: the runs of own tools that were open.
 #[derive(Debug, Clone, Default)]
 pub(super) struct During {
     /// Calls at MCP servers, by the server and the place: the runs that were open when each was made.

@@ -69,7 +69,7 @@ pub(super) fn shown(value: &Value) -> Value {
     }
 }
 
-/// The same of a traceback that stands in one line, with signs for the ends of its lines.
+/// A line without the frames of a traceback that stands in it, with signs for the ends of its lines.
 fn without_quoted(line: &str) -> Cow<'_, str> {
     let Some((_, rest)) = line.split_once(PYTHON) else {
         return line.into();

@@ -1,16 +1,19 @@
 //! Mode `play`: the agent's own code runs, and its model is a recording.
 //!
-//! - `recording`, `conversation`, `index`, `kept`, `offered`: what a cassette holds for playing, whoever wrote it;
-//! - `joined`: what older recordings hold apart;
-//! - `moves`: the model calls of a trace, one answer each;
-//! - `place`: which answer a request asks for; `openings`, `alike`, `turn_sign`: its conversation;
-//! - `talk`, `turns`, `spoken`, `examples`: the turns of the model in a request, beside those that it took;
+//! - `recording`, `conversation`, `index`, `cassette_fields`, `offered_tools`: what a cassette holds for playing,
+//!   whoever wrote it;
+//! - `joining`: what older recordings hold apart;
+//! - `model_calls`: the model calls of a trace, one answer each;
+//! - `position`: which answer a request asks for; `openings`, `similar`, `turn_key`: its conversation;
+//! - `alignment`, `turns`, `model_turn`, `examples`: the turns of the model in a request, beside the recorded
+//!   turns;
 //! - `compare`: what a request says otherwise than the recorded one;
-//! - `texts`, `frames`: when two values are the same;
+//! - `matching`, `frames`: when two values are the same;
 //! - `closing`: what the program says to the user, beside what it said;
-//! - `held`: what a request has of the one before it; `pads`: a changed text past, after the one before it;
-//! - `own_tools`: tools of the agent's own code; `during`, `own_inside`: what is inside of those that are
-//!   given back;
+//! - `held_requests`: what a request has of the one before it; `scratchpads`: a changed text past, after the one
+//!   before it;
+//! - `own_tools`: tools of the agent's own code; `open_runs`, `own_inside`: what is inside of those that are given
+//!   back;
 //! - `session`: one run of the agent's code against a recording;
 //! - `servers`: MCP servers, played; `call_index`: calls by what they ask; `server_player`: one of them, to whoever asks it;
 //! - `keys`: placeholders for keys of providers;

@@ -75,7 +75,7 @@ fn own_calls(trace: &Trace, of_session: bool) -> Vec<usize> {
     calls.map(|(index, _)| index).collect()
 }
 
-/// `written`: the calls that stand among the turns.
+/// The events of the agent's own conversation. `written`: the calls that stand among the turns.
 fn events<'t>(
     trace: &'t Trace,
     prompt: &'t str,
@@ -150,7 +150,8 @@ fn spoken<'t>(role: &'t str, text: &'t str) -> Event<'t> {
     }
 }
 
-/// The moves as the recording says how many texts and calls each has; `None` where that does not go together.
+/// The model calls as the recording says how many texts and calls each has; `None` where that does not go
+/// together.
 fn shaped(trace: &Trace, events: &[Event], shapes: &[Shape]) -> Option<Vec<Move>> {
     if shapes.is_empty() {
         return None;
@@ -187,8 +188,8 @@ fn shaped(trace: &Trace, events: &[Event], shapes: &[Shape]) -> Option<Vec<Move>
         .then_some(moves)
 }
 
-/// The moves as calls and texts follow each other: what is said goes with the calls after it, and calls of one step
-/// are of one answer.
+/// The model calls as calls and texts follow each other: a text goes with the calls after it, and calls of one
+/// step are of one answer.
 fn guessed(trace: &Trace, events: &[Event]) -> Vec<Move> {
     let mut moves = vec![Move::default()];
     let mut step = None;

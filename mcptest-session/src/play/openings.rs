@@ -41,16 +41,16 @@ struct Key {
     offers: bool,
 }
 
-/// Conversations that begin with the same.
+/// Conversations that begin alike in some respect: those of one [`Key`].
 #[derive(Debug, Clone, Default)]
 struct Kind {
     all: Alike,
-    /// The same for each opening, while there are few of them.
+    /// The conversations of each opening, while there are few openings.
     openings: HashMap<String, Alike>,
 }
 
 impl Openings {
-    /// Of these conversations and their turns, with what the masks match blanked.
+    /// Indexes conversations and their turns, with what the masks match blanked.
     pub(super) fn of<'c>(
         conversations: impl Iterator<Item = (&'c Conversation, KnownTurns)>,
         masks: &[Regex],
@@ -213,7 +213,7 @@ mod tests {
     use crate::play::spoken::Spoken;
     use crate::play::turns::{asked_turns, known_turns};
 
-    /// The same by a look at all conversations.
+    /// Finds the conversation by a look at all of them: what the index has to agree with.
     fn plainly(recording: &Recording, asked: &Asked) -> Option<usize> {
         let opening = asked.opening().map(str::trim);
         let live: BTreeSet<&str> = asked.tools.iter().map(|tool| tool.name.as_str()).collect();

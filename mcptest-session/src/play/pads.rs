@@ -74,7 +74,7 @@ fn text_past<'a>(own: &Conversation, asked: &'a Asked) -> Option<&'a str> {
     }
 }
 
-/// A text with one sign in the place of each number: agents count their steps.
+/// A text with one sign in the place of each number: agents count their steps, and that is no difference.
 fn counted(text: &str) -> String {
     let mut counted = String::with_capacity(text.len());
     for sign in text.chars() {

@@ -10,7 +10,7 @@ use super::turns::asked_turns;
 use crate::exchange::{Asked, Item, Part};
 use crate::record::{held_talk, scratchpad_goes_on, since, talk_digest, told};
 
-/// Where a request stands in a recording.
+/// The position of a request in a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// It asks for this answer of this conversation.
@@ -24,7 +24,7 @@ pub(super) enum Place {
     Unknown,
 }
 
-/// Finds the place of a request.
+/// Finds the position of a request.
 ///
 /// `is_first`: nothing was asked before it, so that a recording of one conversation can only be meant.
 pub(super) fn of(
@@ -128,9 +128,9 @@ pub(super) fn conversation(recording: &Recording, asked: &Asked) -> Option<usize
     recording.openings.find(asked, &tools, read)
 }
 
-/// Of the answers to a question that was answered several times, the one that is next: the first that was not given,
-/// before others one that was asked with the same model and parameters. `begun`: how many answers to each question are
-/// known to be given, from the first one on.
+/// The next answer to a question that was answered several times: the first one that was not given and was asked
+/// with the same model and parameters, else the first one that was not given, else the last one. `begun`: how many
+/// answers to each question are known to be given, from the first one on.
 pub(super) fn of_equal(
     recording: &Recording,
     place: (usize, usize),
@@ -243,7 +243,7 @@ fn is_answer(item: &Item) -> bool {
     matches!(item, Item::Answer(_) | Item::Reference(_))
 }
 
-/// How many answers a talk holds. Some clients send one back as several messages.
+/// How many answers a message history holds. Some clients send one answer back as several messages.
 pub(super) fn groups(items: &[Item]) -> usize {
     let starts = items.iter().enumerate();
     starts

@@ -261,7 +261,7 @@ mod tests {
         proptest::collection::btree_map(key, told(), 0..3).prop_map(|map| json!(map))
     }
 
-    /// The same with something else in each gap.
+    /// A value with a text in the place of each redacted part.
     fn filled(value: &Value, with: &str) -> Value {
         match value {
             Value::String(text) => text

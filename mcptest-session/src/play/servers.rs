@@ -63,7 +63,7 @@ pub(super) struct ServerCall {
 #[derive(Debug, Clone, Default)]
 pub(super) struct ServersState {
     pub(super) given: HashSet<(usize, usize)>,
-    /// The same by what the calls ask, for each server.
+    /// How often calls were given, by what they ask, for each server.
     pub(super) next: HashMap<usize, Given>,
     /// How many calls were made that no call of a server is.
     pub(super) unknown: usize,

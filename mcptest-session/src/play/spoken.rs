@@ -11,7 +11,7 @@ use super::offered::{ToolName, ToolNames};
 use super::texts::{same, same_text};
 use crate::exchange::Part;
 
-/// A turn of the model.
+/// A turn of the model: its text and its calls.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Spoken {
     /// Its texts, one after the other.
@@ -80,7 +80,7 @@ impl Spoken {
         self.text.trim().is_empty() && self.calls.is_empty()
     }
 
-    /// The same for turns that are the same.
+    /// A hash of what the turn says and calls. Equal turns have equal hashes; identifiers of calls do not count.
     pub(super) fn sign(&self) -> u64 {
         #[cfg(test)]
         super::texts::work::one();
@@ -105,7 +105,8 @@ impl Spoken {
         value
     }
 
-    /// The same for paths that leave a part of it out: with both parts, also where they are empty.
+    /// The turn as an object that always has its text and its calls, also where they are empty: paths of
+    /// `ignore_paths` find their member.
     pub(super) fn members(&self) -> Map<String, Value> {
         let calls: Vec<Value> = self.calls.iter().map(call_value).collect();
         let members = [("text", self.text.trim().into()), ("calls", calls.into())];

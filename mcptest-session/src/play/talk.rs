@@ -1,4 +1,5 @@
-//! What a request holds of its talk: which turn of the model is which recorded answer, and which call a result is of.
+//! The message history of a request beside the recorded one: which turn of the model is which recorded answer, and
+//! which call a result is of.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
@@ -31,7 +32,7 @@ pub(super) enum Of {
     Nothing,
 }
 
-/// A talk as it is read.
+/// The message history of a request, aligned with the recording.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
     pub(super) pairs: Vec<Pair>,
@@ -51,7 +52,8 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Reads the talk of a request that asks for an answer. `is_new`: it holds only what is new since the answer before.
+    /// Aligns the history of a request that asks for an answer. `is_new`: it holds only what is new since the
+    /// answer before.
     pub(super) fn of(
         recording: &Recording,
         (conversation, answer): (usize, usize),

@@ -25,12 +25,12 @@ pub(super) mod work {
         static DONE: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// One more thing is looked at.
+    /// Counts one more thing that is looked at.
     pub(in crate::play) fn one() {
         DONE.set(DONE.get() + 1);
     }
 
-    /// What was looked at till now.
+    /// How many things were looked at till now.
     pub(in crate::play) fn done() -> usize {
         DONE.get()
     }
@@ -184,7 +184,7 @@ impl Forms {
         }
     }
 
-    /// The same without what is ignored.
+    /// Applies a function to each form: it takes out what the suite ignores.
     pub(super) fn map(self, without: impl Fn(&Value) -> Value) -> Self {
         Self {
             plain: self.plain.iter().map(&without).collect(),

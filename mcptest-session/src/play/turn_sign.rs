@@ -1,4 +1,4 @@
-//! What tells one turn of the model from another.
+//! Keys of turns: what tells one turn of the model from another.
 
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 
@@ -23,13 +23,14 @@ impl TurnSign {
     }
 }
 
-/// The turns of the model in a talk, with a number for the first of them, for the first two, and so on.
+/// The turns of the model in a message history, with a hash of each of its beginnings.
 #[derive(Debug, Clone, Default)]
 pub(super) struct KnownTurns {
     turns: Vec<TurnSign>,
-    /// Of what they say, with the identifiers of their calls.
+    /// The hashes of the first turn, the first two turns, and so on: what they say, with the identifiers of their
+    /// calls.
     pub(super) marks: Vec<u64>,
-    /// Of what they say alone.
+    /// The hashes of the first turn, the first two turns, and so on: what they say alone.
     pub(super) words: Vec<u64>,
 }
 
@@ -88,7 +89,7 @@ fn is_given(id: Option<&str>) -> bool {
     id.is_some_and(|id| !is_numbered(id))
 }
 
-/// A number for the first of some things, for the first two, and so on.
+/// A hash of the first of some things, of the first two, and so on.
 fn marks<T: Hash>(all: impl Iterator<Item = T>) -> Vec<u64> {
     let marks = all.scan(0, |mark, one| {
         let mut hasher = DefaultHasher::new();

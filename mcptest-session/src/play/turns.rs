@@ -12,7 +12,7 @@ use crate::exchange::Item;
 /// A turn that the model is known to have taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Known {
-    /// One that the program begins with.
+    /// An example that the program begins with.
     Example(usize),
     /// A recorded answer.
     Answer(usize),

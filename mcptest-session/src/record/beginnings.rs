@@ -1,30 +1,30 @@
-//! Which of many talks another talk goes on with, without a look at each of them: talks are found by the digest of their
-//! words.
+//! An index of histories: it finds those with which another history begins, without a look at each of them.
+//! Histories are found by the hash of their words.
 
 use std::collections::{BTreeSet, HashMap};
 
 use super::talks::{Mark, Talk, Talks};
 
-/// Talks, each with a number.
+/// Histories, each with a number.
 #[derive(Debug, Default)]
 pub(super) struct Beginnings {
     talks: HashMap<usize, (Talk, Mark)>,
-    /// The talks by the digest of their words.
+    /// The histories by the hash of their words.
     alike: HashMap<u64, Alike>,
 }
 
-/// Talks of the same words.
+/// The histories with the same words.
 #[derive(Debug, Default)]
 struct Alike {
     all: BTreeSet<usize>,
-    /// The talks whose calls and results have the same identifiers.
+    /// The histories whose calls and results have the same identifiers.
     by_ids: HashMap<u64, BTreeSet<usize>>,
-    /// The talks with a call or a result that has no identifier: more than one list of identifiers fits.
+    /// The histories with a call or a result that has no identifier: more than one list of identifiers fits.
     loose: BTreeSet<usize>,
 }
 
 impl Beginnings {
-    /// Adds a talk, or puts it in the place of the one with this number.
+    /// Adds a history, or puts it in the place of the one with this number.
     pub(super) fn put(&mut self, number: usize, talk: Talk, talks: &Talks) {
         self.remove(number);
         let mark = talks.mark(talk);
@@ -37,13 +37,13 @@ impl Beginnings {
         self.talks.insert(number, (talk, mark));
     }
 
-    /// The talk with a number.
+    /// The history with a number.
     pub(super) fn talk(&self, number: usize) -> Talk {
         let found = self.talks.get(&number);
         found.map_or(Talk::EMPTY, |(talk, _)| *talk)
     }
 
-    /// The longest of the talks that a talk goes on with, the first of several; and how long it is.
+    /// The longest of the histories with which a history begins, the first of several; and how long it is.
     pub(super) fn longest(&self, talk: Talk, talks: &Talks) -> Option<(usize, usize)> {
         talks.beginnings(talk).find_map(|begin| {
             let sets = self.fitting(&talks.mark(begin)).into_iter();
@@ -52,7 +52,7 @@ impl Beginnings {
         })
     }
 
-    /// Takes out all talks that a talk goes on with.
+    /// Takes out all histories with which a history begins.
     pub(super) fn take_all(&mut self, talk: Talk, talks: &Talks) -> Vec<usize> {
         let mut taken = Vec::new();
         for begin in talks.beginnings(talk) {
@@ -71,7 +71,7 @@ impl Beginnings {
         taken
     }
 
-    /// Sets of talks in which those are that a talk of this mark may go on with.
+    /// The sets of histories that may be a beginning with this mark.
     fn fitting(&self, mark: &Mark) -> Vec<&BTreeSet<usize>> {
         let Some(alike) = self.alike.get(&mark.words) else {
             return Vec::new();
@@ -84,7 +84,7 @@ impl Beginnings {
         exact.into_iter().chain([&alike.loose]).collect()
     }
 
-    /// The talks of a set that a talk goes on with, in their order.
+    /// The histories of a set with which a history begins, in their order.
     fn that_fit<'b>(
         &'b self,
         talk: Talk,
@@ -95,7 +95,7 @@ impl Beginnings {
         numbers.filter(move |number| talks.goes_on(talk, self.talk(*number)))
     }
 
-    /// Takes out the talk with a number.
+    /// Takes out the history with a number.
     pub(super) fn remove(&mut self, number: usize) {
         let Some((_, mark)) = self.talks.remove(&number) else {
             return;

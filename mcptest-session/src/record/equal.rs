@@ -6,8 +6,8 @@ use super::beginnings::Beginnings;
 use super::conversation::ModelCall;
 use super::talks::Talks;
 
-/// Marks complete answers to one question: each is a model call. The conversation goes on with the one that the client
-/// went on with, else with the last.
+/// Marks complete answers to one question: each is a model call. The conversation goes on with the answer that the
+/// client went on with, else with the last one.
 pub(super) fn mark(made: &mut [ModelCall], talks: &mut Talks) {
     let mut by_question: HashMap<_, Vec<usize>> = HashMap::new();
     for (place, call) in made.iter().enumerate().filter(|(_, call)| call.answered) {

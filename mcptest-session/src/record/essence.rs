@@ -1,5 +1,6 @@
-//! What makes two talks the same talk: who said what, which calls were made, what came back. How a client
-//! cuts a message into pieces, and what only a provider understands, is no difference.
+//! The events of a message history: who said what, which calls were made, what came back. Two histories are the
+//! same if their events are. How a client cuts a message into pieces, and what only a provider understands, is no
+//! difference.
 
 use std::borrow::Borrow;
 
@@ -13,7 +14,7 @@ use crate::exchange::{Item, Part};
 use crate::lossless::exact;
 use crate::protocol::blob;
 
-/// One thing that happened in a talk.
+/// An event in a message history.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Essence {
     User(String),
@@ -23,7 +24,7 @@ pub(super) enum Essence {
     Turn(String, String),
 }
 
-/// The things that happened in a talk. What one answer says comes before its calls, as some formats have it.
+/// The events of a message history. The text of an answer comes before its calls, as some formats have it.
 pub(super) fn of(items: &[impl Borrow<Item>]) -> Vec<Essence> {
     let mut all = Vec::new();
     for piece in pieces(items) {
@@ -32,14 +33,14 @@ pub(super) fn of(items: &[impl Borrow<Item>]) -> Vec<Essence> {
     all
 }
 
-/// The pieces that a talk is read in: an item, or answers that stand one after the other. Some clients send an answer
-/// back as several messages.
+/// The pieces that a history is read in: an item, or answers that stand one after the other. Some clients send an
+/// answer back as several messages.
 pub(super) fn pieces<I: Borrow<Item>>(items: &[I]) -> impl Iterator<Item = &[I]> {
     let is_answer = |item: &I| matches!(item.borrow(), Item::Answer(_));
     items.chunk_by(move |one, next| is_answer(one) && is_answer(next))
 }
 
-/// Adds the things that happened in a piece of a talk.
+/// Adds the events of a piece of a history.
 pub(super) fn of_piece(piece: &[impl Borrow<Item>], all: &mut Vec<Essence>) {
     let mut parts: Vec<&Part> = Vec::new();
     for item in piece.iter().map(Borrow::borrow) {
@@ -59,7 +60,7 @@ pub(super) fn of_piece(piece: &[impl Borrow<Item>], all: &mut Vec<Essence>) {
     answer(&parts, all);
 }
 
-/// How many things happened in the first items of a talk: in none of them, in the first one, in the first two, and so on.
+/// How many events the first items of a history have: none of them, the first one, the first two, and so on.
 pub(super) fn lengths(items: &[impl Borrow<Item>]) -> Vec<usize> {
     let mut lengths = vec![0];
     let mut length = 0;
@@ -87,12 +88,12 @@ pub(super) fn lengths(items: &[impl Borrow<Item>]) -> Vec<usize> {
     lengths
 }
 
-/// The same for talks that are the same, whichever program asks.
+/// A digest of the events of a history: equal for equal histories, whichever program asks.
 pub(crate) fn digest(items: &[impl Borrow<Item>]) -> String {
     digest_of(of(items))
 }
 
-/// The same for talks that say the same: a result that is JSON as text is its value.
+/// A digest of what a history says: a result that is JSON as text counts as its value.
 #[cfg(feature = "play")]
 pub(crate) fn digest_by_value(items: &[impl Borrow<Item>]) -> String {
     let mut all = of(items);

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// A text of so many bytes is found by its first and its last ones.
 pub(super) const LONG: usize = 40;
 
-/// So few texts are looked for one by one.
+/// Up to this many texts are looked for one by one.
 const FEW: usize = 32;
 
 /// What a long text begins and ends with.

@@ -27,7 +27,7 @@ pub(super) type Place = (usize, usize, usize);
 #[derive(Debug, Default)]
 pub(super) struct McpCalls {
     pub(super) of_model: HashMap<Place, usize>,
-    /// Those that the model did not ask for.
+    /// The calls at servers that the model did not ask for.
     pub(super) unasked: Vec<usize>,
 }
 

@@ -2,10 +2,10 @@
 //!
 //! - `relay`: passes requests on, and answers back, byte for byte;
 //! - `aws`: signs requests to AWS again, which are signed for the address of the session;
-//! - `observed`: what went by, decoded; `question`: a request as it is kept; `items`: its talk;
-//! - `conversation`: which requests belong together; `placing` finds that, `equal` the questions that were asked often,
-//!   both in `talks`;
-//! - `told`: what a past says, message by message, where the agent wrote it itself; `scratchpad`: one that is a text;
+//! - `observed`: what went by, decoded; `stored_request`: a request as it is kept; `items`: its messages;
+//! - `conversation`: which requests belong together; `placing` finds that, `repeated` finds questions that were
+//!   asked often; `history`, `events`, `prefix_index`: the message histories by which they find it;
+//! - `messages`: a past that the agent wrote itself, message by message; `scratchpad`: a past that is a text;
 //! - `limits`: what a run may take;
 //! - `run`: conversations become a cassette; `mcp_calls`, `mcp_field`: with what went by at MCP servers;
 //!   `own_calls`, `own_field`: with what tools of the agent's own told.

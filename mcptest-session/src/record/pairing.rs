@@ -40,13 +40,13 @@ struct OfId {
 }
 
 impl Pairing {
-    /// The model is called.
+    /// Begins the next model call: the calls that follow are of it.
     pub fn step(&mut self) {
         self.steps += 1;
         self.nameless.clear();
     }
 
-    /// The next call is made.
+    /// Adds the next call of the current model call.
     pub fn call(&mut self, id: Option<&str>, name: &str) {
         let call = self.calls.len();
         let step = self.steps;
@@ -90,14 +90,15 @@ impl Pairing {
         waiting.first().copied().filter(|_| waiting.len() == 1)
     }
 
-    /// The same where results come in the order of the calls, as a provider takes those without identifiers: the
-    /// first one.
+    /// The call that the result of a tool answers, where results come in the order of the calls: the first call of
+    /// the last model call that waits and has the tool's name. Some providers match results without identifiers by
+    /// this order.
     #[must_use]
     pub fn next_by_name(&self, name: &str) -> Option<usize> {
         self.waiting.get(name)?.first().copied()
     }
 
-    /// Whether a call is of a tool.
+    /// Whether a call is of the tool of this name.
     #[must_use]
     pub fn is_of(&self, call: usize, name: &str) -> bool {
         self.calls[call].name == name
@@ -118,7 +119,7 @@ impl Pairing {
         calls.find(|call| self.result_of(*call).is_none())
     }
 
-    /// A call is answered by the result of this index.
+    /// Notes that the result of this index answers a call.
     pub fn answered(&mut self, call: usize, result: usize) {
         let made = &mut self.calls[call];
         made.result = Some(result);
@@ -190,7 +191,7 @@ mod tests {
         assert_eq!(pairing.by_name("find"), None);
     }
 
-    /// The same by a look at all calls.
+    /// Pairs results with calls by a look at all calls: what the index has to agree with.
     #[derive(Default)]
     struct Plain {
         step: usize,

@@ -16,7 +16,7 @@ pub(super) const MOST: usize = 64 << 20;
 /// How a body ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// All of it came.
+    /// The whole body came.
     Whole,
     /// The connection broke.
     Broken(String),

@@ -43,7 +43,8 @@ pub(super) struct Placing {
     open: Vec<Open>,
     /// The talk of each conversation after its last answer.
     after: Beginnings,
-    /// The same without the text beside the calls of the last answer, which some clients leave out.
+    /// The talk of each conversation after its last answer, without the text beside the calls of that answer: some
+    /// clients leave it out.
     bare: Beginnings,
     /// The conversations whose talk holds a call, and how often it does.
     by_call: HashMap<Thing, BTreeMap<usize, usize>>,

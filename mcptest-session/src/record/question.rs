@@ -1,5 +1,5 @@
-//! Requests as they are kept. Each holds the whole talk before it, so what earlier ones held already is shared with them:
-//! a session holds as much as its run.
+//! Requests as they are kept. Each request holds the whole message history before it, so what earlier requests
+//! held is shared with them: a session holds as much as its run.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher as _};
@@ -115,13 +115,13 @@ fn hash_of(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// The same for lists of tools that are the same; others rarely share one.
+/// A hash of a list of tools. Equal lists have equal hashes; others rarely share one.
 fn tools_sign(tools: &[Tool]) -> u64 {
     let each = |tool: &Tool| hash_of(&(&tool.name, &tool.description, &tool.schema, tool.strict));
     hash_of(&tools.iter().map(each).collect::<Vec<u64>>())
 }
 
-/// The same for items that are the same; others rarely share one.
+/// A hash of an item. Equal items have equal hashes; others rarely share one.
 fn sign(item: &Item) -> u64 {
     let mut hasher = DefaultHasher::new();
     match item {

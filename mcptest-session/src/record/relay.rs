@@ -74,7 +74,7 @@ impl Relay {
         })
     }
 
-    /// The same, which refuses model calls beyond some limits.
+    /// Sets limits: model calls beyond them are refused.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.keeper = Arc::new(Keeper::new(limits));

@@ -142,7 +142,8 @@ fn main_of(conversations: &[Conversation], options: &RunOptions) -> Option<usize
     Some(gone_on_with(conversations, main))
 }
 
-/// Of conversations that begin with one question, that which the client went on with, else the last.
+/// The conversation that the client went on with, of those that begin with the same question as the main one; else
+/// the last of them.
 fn gone_on_with(conversations: &[Conversation], main: usize) -> usize {
     let begin = |conversation: &Conversation| {
         let first = conversation.calls.first()?;

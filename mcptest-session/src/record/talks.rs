@@ -1,5 +1,5 @@
-//! Talks as paths of a tree, whose nodes are the things that happen in them: talks that begin alike share their beginning,
-//! and a talk that goes on with another one adds only what is new.
+//! The message histories of requests as paths of a tree. Its nodes are events: histories that begin alike share
+//! their beginning, and a history that goes on with another one adds only what is new.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -9,19 +9,19 @@ use super::essence::{self, Essence};
 use crate::exchange::{Item, Part};
 use crate::protocol::is_numbered;
 
-/// A thing that happened in a talk. Equal things are equal numbers.
+/// The key of an event in a history. Equal events have equal keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Thing {
-    /// The kind of the thing and its words, whichever identifier it has.
+    /// The kind of the event and its words, whichever identifier it has.
     words: usize,
     id: Id,
     is_call: bool,
 }
 
-/// The identifier of a thing.
+/// The identifier of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Id {
-    /// The thing is neither a call nor a result.
+    /// The event is neither a call nor a result.
     NoCall,
     /// The call or the result has none.
     Missing,
@@ -40,21 +40,21 @@ impl Thing {
     }
 }
 
-/// A talk: its last thing in the tree. Equal talks are equal.
+/// A message history, by its last event in the tree. Equal histories are equal values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(super) struct Talk(usize);
 
 impl Talk {
-    /// The talk in which nothing happened.
+    /// The history without events.
     pub(super) const EMPTY: Self = Self(0);
 }
 
-/// What a talk is found by.
+/// What a history is found by in an index.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Mark {
-    /// The same for talks of the same words.
+    /// A hash of the words: histories with the same words have the same hash.
     pub(super) words: u64,
-    /// The same for talks whose calls and results have the same identifiers.
+    /// A hash of the identifiers of calls and results: histories with the same identifiers have the same hash.
     pub(super) ids: u64,
     /// Whether a call or a result has an identifier of the provider.
     pub(super) has_given: bool,
@@ -62,36 +62,37 @@ pub(super) struct Mark {
     pub(super) has_missing: bool,
 }
 
-/// The last thing of a talk.
+/// A node of the tree: the last event of a history.
 #[derive(Debug)]
 struct Node {
     thing: Thing,
-    /// The talk before it.
+    /// The history before the event.
     before: Talk,
     length: usize,
     mark: Mark,
 }
 
-/// The talks of a session.
+/// The histories of a session, as a tree.
 #[derive(Debug, Default)]
 pub(super) struct Talks {
     words: HashMap<Essence, usize>,
     ids: HashMap<String, usize>,
-    /// The things of items that stand alone, by the place of the item. The item is kept, so that its place stays its own.
+    /// The events of items that stand alone, by the address of the item. The item is kept, so that its address
+    /// stays its own.
     known: HashMap<*const Item, (Arc<Item>, Vec<Thing>)>,
-    /// The talk after the empty one has the number 1.
+    /// The history at the index `i` has the number `i + 1`; 0 is the empty history.
     nodes: Vec<Node>,
     next: HashMap<(Talk, Thing), Talk>,
 }
 
 impl Talks {
-    /// The talk of these items.
+    /// The history of these items.
     pub(super) fn of(&mut self, items: &[Arc<Item>]) -> Talk {
         self.extended(Talk::EMPTY, items)
     }
 
-    /// A talk with further items. An item that requests share is read once. An answer that goes on with the last one
-    /// needs both to be read together.
+    /// A history with further items. An item that requests share is read once. An answer that goes on with the
+    /// last one needs both to be read together.
     pub(super) fn extended(&mut self, mut talk: Talk, items: &[Arc<Item>]) -> Talk {
         for piece in essence::pieces(items) {
             let known = match piece {
@@ -113,7 +114,7 @@ impl Talks {
         talk
     }
 
-    /// The talk of these items, and then of an answer.
+    /// The history of these items and then of an answer. `talk`: the history of the items.
     pub(super) fn after(&mut self, talk: Talk, items: &[Arc<Item>], said: &[Part]) -> Talk {
         let open = items.iter().rev().take_while(|item| is_answer(item));
         let (before, open) = items.split_at(items.len() - open.count());
@@ -131,7 +132,7 @@ impl Talks {
         talk
     }
 
-    /// How many things happened in a talk.
+    /// How many events a history has.
     pub(super) fn length(&self, talk: Talk) -> usize {
         self.node(talk).map_or(0, |node| node.length)
     }
@@ -140,12 +141,12 @@ impl Talks {
         self.node(talk).map_or_else(Mark::default, |node| node.mark)
     }
 
-    /// What a talk begins with: the whole talk first, the empty one last.
+    /// The beginnings of a history: the whole history first, the empty one last.
     pub(super) fn beginnings(&self, talk: Talk) -> impl Iterator<Item = Talk> {
         std::iter::successors(Some(talk), |talk| Some(self.node(*talk)?.before))
     }
 
-    /// The calls of a talk after one that it begins with, the last one first.
+    /// The calls of a history after one that it begins with, the last call first.
     pub(super) fn calls_since(&self, talk: Talk, before: Talk) -> impl Iterator<Item = Thing> {
         let new = self
             .beginnings(talk)
@@ -154,7 +155,7 @@ impl Talks {
         things.filter(|thing| thing.is_call)
     }
 
-    /// What two talks begin with, both.
+    /// The longest history with which both histories begin.
     pub(super) fn shared(&self, one: Talk, other: Talk) -> Talk {
         let (mut one, mut other) = (one, other);
         while one != other {
@@ -169,8 +170,8 @@ impl Talks {
         one
     }
 
-    /// Whether a talk begins with another one. Some providers give calls no identifiers, and some clients send calls
-    /// back without them: an identifier tells two calls apart if both have one.
+    /// Whether a history begins with another one. Some providers give calls no identifiers, and some clients send
+    /// calls back without them: an identifier tells two calls apart if both have one.
     pub(super) fn goes_on(&self, talk: Talk, before: Talk) -> bool {
         let length = self.length(before);
         let mut beginnings = self.beginnings(talk);
@@ -200,7 +201,7 @@ impl Talks {
         self.node(talk).map_or(Talk::EMPTY, |node| node.before)
     }
 
-    /// A talk and then one thing.
+    /// The history with one event more.
     fn then(&mut self, before: Talk, thing: Thing) -> Talk {
         if let Some(known) = self.next.get(&(before, thing)) {
             return *known;
@@ -259,7 +260,7 @@ impl Talks {
     }
 }
 
-/// The hash of what is hashed and one number more.
+/// The hash of a sequence, from the hash of all but its last number and that number.
 fn chained(hash: u64, next: usize) -> u64 {
     let mut hasher = DefaultHasher::new();
     (hash, next).hash(&mut hasher);

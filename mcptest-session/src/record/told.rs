@@ -1,4 +1,4 @@
-//! What a talk tells the model, message by message: so a past that the agent wrote itself is kept and compared.
+//! The messages of a request, as a past that the agent wrote itself is kept and compared.
 
 use std::borrow::Borrow;
 #[cfg(feature = "play")]
@@ -14,7 +14,7 @@ use crate::exchange::{Item, Part, ToolResult};
 use crate::json::{count, list, named};
 use crate::protocol::blob;
 
-/// One message of a talk.
+/// One message of a request.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Told {
     /// Who speaks: `user`, `assistant`, `call`, `result`, or another one.
@@ -25,7 +25,7 @@ pub(crate) struct Told {
     pub(crate) of: Option<usize>,
 }
 
-/// What a talk tells. However a client cuts an answer into pieces, its text comes first.
+/// The messages of a request. However a client cuts an answer into pieces, its text comes before its calls.
 pub(crate) fn told(items: &[impl Borrow<Item>]) -> Vec<Told> {
     let mut all = Vec::new();
     let mut add = |role: &str, value: Value| {
@@ -73,7 +73,8 @@ pub(crate) fn told(items: &[impl Borrow<Item>]) -> Vec<Told> {
     all
 }
 
-/// Whether the model is told that a call failed: by the format, else by a result in MCP's form; `None` where neither says it.
+/// Whether the model is told that a call failed: by the format, else by a result in MCP's form; `None` where
+/// neither says it.
 pub(crate) fn told_flag(result: &ToolResult) -> Option<bool> {
     let (said, is_mcp) = payload(result.value.clone());
     let own = said.get("isError").and_then(Value::as_bool);
@@ -83,8 +84,8 @@ pub(crate) fn told_flag(result: &ToolResult) -> Option<bool> {
     }
 }
 
-/// What of a talk is to be written after an earlier one of the same conversation. Whole messages are left out, and what is
-/// put into a text: so a secret is found wherever it stands.
+/// The messages of a request that an earlier request of the conversation did not have. Whole messages that stand
+/// in both are left out, and so is the shared part of a text: a secret is found wherever it stands.
 pub(crate) fn written(before: &[Told], now: &[Told]) -> Value {
     let same = before.iter().zip(now).take_while(|(old, new)| old == new);
     let same = same.count();
@@ -106,7 +107,8 @@ pub(crate) fn written(before: &[Told], now: &[Told]) -> Value {
     json!({ "after": same, "messages": each.collect::<Vec<_>>() })
 }
 
-/// What was written of a talk, after what is known of the earlier one; `None` where it does not go together.
+/// The messages of a request, from those of the earlier request and what was written of the difference; `None`
+/// where these do not go together.
 #[cfg(feature = "play")]
 pub(crate) fn read(before: &[Arc<Told>], written: &Value) -> Option<Vec<Arc<Told>>> {
     let same = usize::try_from(count(written, "after")?).ok()?;

@@ -1,4 +1,5 @@
-//! What stands at the address of a session: the model's API, MCP servers, and the door of own tools.
+//! The router at the address of a session: it passes requests to the model's API, to MCP servers, or to the door
+//! of own tools.
 
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use crate::endpoint::{Answerer, Answering, Incoming};
 use crate::mcp::Servers;
 use crate::record::Relay;
 
-/// What stands at the address of a session.
+/// Passes each request at the address of a session to whoever answers it.
 pub(super) struct Place {
     pub(super) relay: Relay,
     pub(super) servers: Arc<Servers>,

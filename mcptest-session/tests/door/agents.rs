@@ -56,7 +56,7 @@ pub(crate) async fn pays(place: Place, change: Change) {
     }
 }
 
-/// The same agent, which pays order 7 before it asks its model.
+/// The agent of the desk, which pays order 7 before it asks its model.
 pub(crate) async fn prepays(place: Place) {
     let tools = Tools::new(&place);
     let change = Change {
@@ -82,7 +82,7 @@ pub(crate) async fn prepays(place: Place) {
     }
 }
 
-/// The same agent, which tells its model at once that order 7 is paid, and pays it after that.
+/// The agent of the desk, which tells its model at once that order 7 is paid, and pays it after that.
 pub(crate) async fn postpays(place: Place, change: Change) {
     let tools = Tools::new(&place);
     let seven = json!({ "order": 7 });

@@ -26,7 +26,7 @@ const ASK_NOTHING: [&str; 7] = [
     "$schema",
 ];
 
-/// What an assertion looks at.
+/// The target that an assertion is checked against.
 #[derive(Clone, Copy)]
 struct Looked<'a> {
     /// The path as it is written.
@@ -44,7 +44,8 @@ pub fn check(assertion: &Assertion, target: &Measure, rest: &[Segment], problems
     looked(assertion, target, rest).matcher(&assertion.matcher, problems);
 }
 
-/// The same of a word where recordings may have others than the known ones.
+/// Notes what an assertion asks of a word that never or always holds. Recordings may have other words than the
+/// known ones.
 pub(super) fn check_word(assertion: &Assertion, target: &Measure, problems: &mut Problems) {
     let looked = Looked {
         other_words: true,
@@ -115,14 +116,14 @@ impl Looked<'_> {
         self.target.unit.is_word()
     }
 
-    /// The same of one element of the list.
+    /// The target as one element of the list.
     fn one(&self) -> Self {
         let mut target = self.target;
         target.list = false;
         Looked { target, ..*self }
     }
 
-    /// The same where what is asked must not hold.
+    /// The target where what is asked must not hold.
     fn negated(&self) -> Self {
         Looked {
             negated: true,
@@ -360,7 +361,7 @@ impl Looked<'_> {
             .note("every run gets the same verdict here, so nothing is tested")
     }
 
-    /// It is never of a kind.
+    /// The problem that the target is never of a kind.
     fn never(&self, span: Span, kind: &str) -> Diagnostic {
         let unit = self.target.unit_and_range();
         let message = format!("`{}` is {unit}, never {kind}", self.path);

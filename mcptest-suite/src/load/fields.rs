@@ -55,7 +55,7 @@ impl<'n> Fields<'n> {
         self
     }
 
-    /// Tells the known keys among these by one word, and not each by its name.
+    /// Makes help texts name these keys by one word, `called`, and not each key by its name.
     pub(super) fn told_together(&mut self, called: &'static str, keys: Vec<&'static str>) {
         self.together = Some((called, keys));
     }

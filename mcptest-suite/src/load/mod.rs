@@ -126,7 +126,7 @@ impl Suite {
         Self::parse_with(source, &mut NamesAlone)
     }
 
-    /// The same, with the blocks of gates read by `gates`.
+    /// Reads a suite from its text. `gates` reads the blocks of gates.
     ///
     /// # Errors
     ///

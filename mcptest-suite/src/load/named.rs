@@ -3,7 +3,7 @@
 use super::problems::Problems;
 use crate::{Entry, Node, Spanned};
 
-/// The entries of a mapping of names, or nothing with a problem noted.
+/// The entries of a mapping of names. If the node is no mapping, there are none, and a problem is noted.
 pub(super) fn named<'n>(node: &'n Node, of: &str, problems: &mut Problems) -> &'n [Entry] {
     if node.entries().is_none() {
         problems.expected(&format!("a mapping of names to {of}"), node);

@@ -9,7 +9,7 @@ use crate::{Diagnostic, Node, NodeValue, Span};
 pub(crate) enum Sought {
     /// As a part of what is found.
     Part,
-    /// The same, as one of several.
+    /// As a part of what is found, where several are looked for.
     OneOfSeveral,
     /// All that it says, by its value.
     Whole,
@@ -24,7 +24,7 @@ pub fn needle(name: &str, node: &Node, problems: &mut Problems) {
     says_something(name, sought, node, problems);
 }
 
-/// The same of what a matcher of some key is looking for.
+/// Notes what a matcher or a shape looks for where everything holds that. `key` is its key.
 pub(crate) fn says_something(key: &str, sought: Sought, node: &Node, problems: &mut Problems) {
     let text = matches!(&node.value, NodeValue::Text(text) if text.is_empty());
     let list = node.items().is_some_and(<[Node]>::is_empty);
@@ -73,7 +73,7 @@ pub fn empty_text(name: &str, node: &Node, problems: &mut Problems) {
     }
 }
 
-/// What is said of a demand that holds for `what`.
+/// The problem that a demand holds for all of a kind: `what`, as *every text*.
 #[must_use]
 pub fn holds_for(demand: &str, what: &str, span: Span) -> Diagnostic {
     Diagnostic::at(span, format!("`{demand}` holds for {what}"))

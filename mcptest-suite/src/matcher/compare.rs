@@ -134,7 +134,7 @@ fn below(path: &str, expected: &Value, value: &Value) -> Subset {
     }
 }
 
-/// The same with every text in lower case, at any depth; keys stay.
+/// A value with every text in lower case, at any depth. Keys stay as they are.
 pub(super) fn lower_case(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::String(text.to_lowercase()),

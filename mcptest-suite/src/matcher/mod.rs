@@ -244,7 +244,7 @@ impl<S: Stage> Matcher<S> {
 }
 
 impl Matcher {
-    /// The same, ready to be held against values; nothing where a part of it cannot be made.
+    /// Makes the matcher ready to be held against values; nothing where a part of it cannot be made.
     pub fn prepare<R: Ready>(&self, with: &mut dyn Prepare<R>) -> Option<Matcher<R>> {
         let (kind, span) = (self.kind.prepare(with)?, self.span);
         Some(Matcher { kind, span })

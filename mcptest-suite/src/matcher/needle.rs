@@ -28,7 +28,7 @@ pub(super) fn value(
     Some(values::read(node, problems))
 }
 
-/// Several of them.
+/// Reads a list of values that a matcher looks for.
 pub(super) fn several(key: &str, node: &Node, problems: &mut Problems) -> Option<Vec<Value>> {
     let items = problems.items(node, "values")?;
     let read: Vec<_> = items
@@ -38,7 +38,7 @@ pub(super) fn several(key: &str, node: &Node, problems: &mut Problems) -> Option
     read.into_iter().collect()
 }
 
-/// A text.
+/// Reads a text that a matcher looks for.
 pub(super) fn text(key: &str, node: &Node, problems: &mut Problems) -> Option<String> {
     let text = problems.text(node)?;
     vacuous::says_something(key, Sought::Part, node, problems);

@@ -21,7 +21,7 @@ pub enum MatcherVerdict {
 }
 
 impl MatcherVerdict {
-    /// A verdict without words.
+    /// A verdict without details.
     pub(super) fn of(holds: bool) -> Self {
         if holds {
             Self::Holds
@@ -42,7 +42,7 @@ impl MatcherVerdict {
         Self::Fails(placed.map(|diff| difference(&diff)).collect())
     }
 
-    /// Of a text what `judge` says; nothing else is read.
+    /// Judges a text with `judge`. A value that is no text is not judged.
     pub(super) fn of_text(found: &Value, judge: impl FnOnce(&str) -> Self) -> Self {
         match found {
             Value::String(text) => judge(text),
@@ -50,7 +50,7 @@ impl MatcherVerdict {
         }
     }
 
-    /// Of a number what `judge` says; nothing else is read.
+    /// Judges a number with `judge`. A value that is no number is not judged.
     pub(super) fn of_number(found: &Value, judge: impl FnOnce(&Number) -> bool) -> Self {
         match found {
             Value::Number(number) => Self::of(judge(number)),

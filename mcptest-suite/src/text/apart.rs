@@ -62,7 +62,7 @@ fn note(these: &str, reason: &str) -> String {
     format!("{these} look the same, but they differ in {reason}")
 }
 
-/// What looks the same and differs, each with how it is spelt.
+/// Words and values that look the same and differ, each with the escapes that it is spelt with.
 struct Alike {
     groups: Vec<Vec<String>>,
     words: HashMap<String, String>,

@@ -124,7 +124,7 @@ static PLAIN: LazyLock<HashMap<char, char>> = LazyLock::new(|| {
         .collect()
 });
 
-/// A text that is shown, with one character for all that look like it.
+/// The skeleton of a text as messages show it. Texts that look the same have one skeleton.
 pub(super) fn look(text: &str) -> String {
     let shown = escape_line(text);
     if shown.is_ascii() {
@@ -134,12 +134,12 @@ pub(super) fn look(text: &str) -> String {
     seen.nfkd().map(plain).collect()
 }
 
-/// A text without the characters that choose a form of the one before, composed.
+/// A text as messages show it, without variation selectors and composed.
 pub(super) fn composed_look(text: &str) -> String {
     without_forms(&escape_line(text)).nfc().collect()
 }
 
-/// A text with plain characters: one for all that look like it, and none that is not seen.
+/// The skeleton of a text: plain characters in place of those that look like them, and no invisible ones.
 pub(super) fn plainly(text: &str) -> String {
     plain_characters(text).nfc().collect()
 }
@@ -180,7 +180,7 @@ pub fn looking_alike<'t>(
     pairs.filter(|(one, other)| one != other).collect()
 }
 
-/// A text with plain characters and single spaces, and for each of its bytes what it was made of.
+/// The skeleton of a text with single spaces. For each byte of it, the range of the text that it was made of.
 fn with_places(text: &str) -> (String, Vec<Range<usize>>) {
     let (mut plainly, mut places) = (String::new(), Vec::<Range<usize>>::new());
     let mut letters = text.char_indices().peekable();

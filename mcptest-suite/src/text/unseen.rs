@@ -30,7 +30,7 @@ pub fn unseen(names: [&str; 2], texts: [&str; 2]) -> Option<String> {
     ))
 }
 
-/// The same of values.
+/// What tells two values apart that look the same; nothing where they are equal, or a look tells.
 #[must_use]
 pub fn unseen_in(names: [&str; 2], values: [&Value; 2]) -> Option<String> {
     let [old, new] = values.map(canonical_json);
@@ -72,7 +72,7 @@ fn composed(text: &str) -> String {
     text.nfc().collect()
 }
 
-/// What keeps two texts apart that look the same.
+/// The kind of difference between two texts that look the same.
 pub(super) fn why([one, other]: [&str; 2]) -> &'static str {
     if composed(one) == composed(other) {
         "Unicode normalisation"
@@ -83,7 +83,7 @@ pub(super) fn why([one, other]: [&str; 2]) -> &'static str {
     }
 }
 
-/// A character; an escape if it is not ASCII.
+/// A character as it is, or its escape if it is not ASCII.
 pub(super) fn spelt_character(character: char) -> String {
     match character {
         ' '..='~' => character.to_string(),

@@ -42,7 +42,7 @@ impl Conversation {
         }
     }
 
-    /// The model is asked: for each part that it is sent, whether that is new.
+    /// Takes in a request to the model. Returns for each part that it is sent whether the part is new.
     pub(super) fn asked(&mut self, exchange: &Exchange) -> Vec<bool> {
         let sent = exchange.sent();
         let new = is_new(&self.known, &self.said, &sent);
@@ -51,13 +51,13 @@ impl Conversation {
         new
     }
 
-    /// The model answered.
+    /// Takes in an answer of the model.
     pub(super) fn answered(&mut self, exchange: &Exchange) {
         self.answers += 1;
         self.said = exchange.said();
     }
 
-    /// A call of the last answer, with its place among the calls of the run.
+    /// Takes in a call of the last answer. `call` is its place among the calls of the run.
     pub(super) fn made(&mut self, part: &Part, call: usize) {
         if let Part::Call { id, .. } = part {
             self.made.push(Made {
@@ -69,7 +69,8 @@ impl Conversation {
         }
     }
 
-    /// The call that a result answers: of those with its identifier the first that waits, of the latest answer.
+    /// Finds the call that a result answers, and closes it: of the calls with its identifier, the first of the
+    /// latest answer that is open.
     pub(super) fn result_of(&mut self, id: Option<&str>) -> Option<usize> {
         let of_id = |made: &&mut Made| made.id.as_deref() == id && (id.is_some() || !made.answered);
         let latest = self

@@ -97,13 +97,13 @@ impl Exchange {
         Some(first.text())
     }
 
-    /// What makes each part that was sent the same part.
+    /// A key for each part that was sent: parts with equal keys are one part.
     pub(super) fn sent(&self) -> Vec<String> {
         let messages = self.input.iter().flatten();
         messages.flat_map(Message::essences).collect()
     }
 
-    /// The same of the answer.
+    /// A key for each part of the answer: parts with equal keys are one part.
     pub(super) fn said(&self) -> Vec<String> {
         let messages = self.output.iter();
         messages.flat_map(Message::essences).collect()
@@ -146,7 +146,7 @@ impl Message {
         texts.collect()
     }
 
-    /// Calls and results are known by their identifiers, texts by who says them.
+    /// The keys of the parts. A call or a result is known by its identifier, a text by who says it.
     fn essences(&self) -> impl Iterator<Item = String> {
         let speaker = if self.is_of_model() {
             "assistant"

@@ -157,7 +157,7 @@ impl Group {
         })
     }
 
-    /// The run with which a model call goes on. One that nothing answered is asked again.
+    /// Finds the run that a model call goes on with. A model call that was not answered may be sent again.
     fn run_of_call(&self, runs: &[RunSpans], call: usize, exchange: &Exchange) -> Option<usize> {
         let agent = self.spans[call].text(Meaning::AgentName);
         let opening = exchange.opening();

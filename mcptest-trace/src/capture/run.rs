@@ -9,7 +9,7 @@ use super::seen::Seen;
 use super::written::{Written, milliseconds};
 use crate::spans::{self, Ended, Meaning};
 
-/// What is made of a run.
+/// The result of reading a run from its spans.
 #[derive(Debug)]
 pub(super) enum Told {
     /// A run that can be written down.
@@ -20,7 +20,7 @@ pub(super) enum Told {
     Nothing,
 }
 
-/// What happens in a run.
+/// An event of a run.
 enum Next {
     Asked(usize),
     Answered(usize),
@@ -28,7 +28,7 @@ enum Next {
     Ran(usize),
 }
 
-/// A run that is read from its spans.
+/// Reads a run from its spans, event by event.
 struct Reading<'g> {
     group: &'g Group,
     /// The name by which the model calls of the run's own agent go.
@@ -175,7 +175,7 @@ impl Reading<'_> {
             .collect()
     }
 
-    /// What the model calls say of the run as a whole.
+    /// Reads the settings of the run from its model calls: the system prompt, the parameters and the tools.
     fn about(&mut self, own: &[&Seen]) {
         let exchanges = || own.iter().filter_map(|call| call.exchange.as_ref());
         let system = exchanges().find_map(|exchange| exchange.system.clone());
@@ -261,7 +261,7 @@ impl Reading<'_> {
         }
     }
 
-    /// The user speaks. What the agent's span says was asked is the prompt.
+    /// Adds what the user said. The prompt is the task of the agent's span, where it has one.
     fn user(&mut self, said: &str) {
         let task = self
             .group
@@ -314,7 +314,7 @@ impl Reading<'_> {
         }
     }
 
-    /// A tool that no model asked for: a call of its own.
+    /// Adds a call for a tool that ran although no model asked for it.
     fn ran(&mut self, tool: usize) {
         let at = self.conversation(tool, None);
         let agent = self.conversations[at].agent.clone();

@@ -80,7 +80,7 @@ impl Seen {
         self.text(Meaning::ToolName)
     }
 
-    /// Takes leave of a span that ended: a model call's messages are read, and their text is let go.
+    /// Ends the span. The messages of a model call are parsed, and their text is dropped.
     pub(super) fn end(&mut self, at: Duration) {
         self.ended = Some(at);
         if self.role() == Some(SpanRole::ModelCall) {

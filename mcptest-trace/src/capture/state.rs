@@ -188,7 +188,7 @@ impl State {
         recorded
     }
 
-    /// Says something that was not said before.
+    /// Queues a warning, unless it was queued before.
     pub(super) fn say_once(&mut self, what: String, work: &mut Work) {
         if self.said.insert(what.clone()) {
             work.said.push(what);

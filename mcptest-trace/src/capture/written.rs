@@ -40,7 +40,7 @@ pub(super) struct Written {
     end: Ended,
 }
 
-/// What the span of a tool says.
+/// What the span of a tool says of its call.
 #[derive(Debug)]
 struct Ran {
     is_error: Option<bool>,
@@ -95,7 +95,7 @@ impl Written {
         self.end = end;
     }
 
-    /// A model answered: the agent's own, or a nested agent's.
+    /// Adds a model call: of the agent itself, or of a nested agent.
     pub(super) fn step(&mut self, tokens: StepTokens, model: Option<&str>, is_nested: bool) {
         if is_nested {
             self.beside.push(tokens.total());
@@ -105,7 +105,7 @@ impl Written {
         }
     }
 
-    /// A tool is called. Returns the call's place.
+    /// Adds a tool call. Returns its place.
     pub(super) fn called(
         &mut self,
         name: &str,
@@ -128,7 +128,7 @@ impl Written {
         place
     }
 
-    /// The tool of a call ran.
+    /// Adds what the span of a call's tool says.
     pub(super) fn ran(&mut self, call: usize, span: &Seen) {
         if let Some(ended) = span.ended {
             let ran = Ran {
@@ -140,7 +140,7 @@ impl Written {
         }
     }
 
-    /// A model was sent the result of a call.
+    /// Adds the result of a call, as the model was sent it.
     pub(super) fn answered(&mut self, call: usize, value: Value) {
         self.results.entry(call).or_insert(value);
     }

@@ -22,7 +22,7 @@ pub(super) struct Diagnosis {
     pub(super) evidence: Vec<String>,
 }
 
-/// The first question of the tree whose answer is yes.
+/// Goes through the questions of the tree. The first one that is answered with yes decides.
 pub(super) fn diagnosis(trajectory: &Trajectory<'_>) -> Diagnosis {
     let ratios = trajectory.ratios();
     let found = if trajectory.status.is_final() {

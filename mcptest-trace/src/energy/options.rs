@@ -147,7 +147,7 @@ impl fmt::Display for OptionsError {
 
 impl std::error::Error for OptionsError {}
 
-/// A number that holds, or what was expected of it.
+/// Checks that a number holds what is expected of it.
 pub(super) fn number(
     option: &'static str,
     value: f64,

@@ -60,7 +60,7 @@ pub struct FailureReport {
     pub estimated: bool,
 }
 
-/// The advice, the first of it with the first number that speaks for it.
+/// Adds the first piece of evidence to the first piece of advice.
 fn with_numbers(mut advice: Vec<Recommendation>, evidence: &[String]) -> Vec<Recommendation> {
     if let (Some(first), Some(shown)) = (advice.first_mut(), evidence.first()) {
         first.rationale.push_str(" (here: ");

@@ -67,7 +67,7 @@ impl Trajectory<'_> {
             .collect()
     }
 
-    /// The same without numbers that are none.
+    /// Removes numbers that are not finite.
     pub(super) fn usable(self) -> Self {
         let finite = |number: &f64| number.is_finite();
         Self {

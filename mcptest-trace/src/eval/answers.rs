@@ -52,7 +52,7 @@ impl OwnAnswer {
         asked.all(|(_, wanted, found)| found.is_some_and(|found| subset(wanted, found)))
     }
 
-    /// What the entry asks of each argument, and the argument of a call.
+    /// Each argument that the entry asks for, with its value in the entry and in a call.
     fn asked<'a>(
         &'a self,
         args: &'a Value,

@@ -33,7 +33,7 @@ impl ArgDiff {
         }
     }
 
-    /// The same difference, seen from a value that holds the compared one under `prefix`.
+    /// Puts `prefix` before the path: the difference is then one of the value that holds the compared one there.
     #[must_use]
     pub fn below(mut self, prefix: &str) -> Self {
         let joint = if self.path.is_empty() || self.path.starts_with('[') {

@@ -142,7 +142,7 @@ fn is_error_unknown(call: &ToolCall, result: Option<&ToolResult>, is_partial: bo
     !is_left && result.is_none_or(|result| is_partial && !result.error_known)
 }
 
-/// The same with what the run cost, of which `model` is the run's model.
+/// Counts what a run took, and what it cost. `model` is the run's model.
 ///
 /// ```
 /// use mcptest_trace::eval::{ModelPrice, Prices, count_calls_with};

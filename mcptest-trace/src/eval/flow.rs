@@ -92,7 +92,7 @@ pub enum FlowUnless {
     Tools(Vec<ToolPattern>),
 }
 
-/// What the agent was told beside what its trace has.
+/// What is known of the agent beside its trace: its prompts, and the servers and schemas of its tools.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Told<'a> {
@@ -198,7 +198,7 @@ pub fn trace_flow(run: &(impl AsTrace + ?Sized), flow: &Flow) -> FlowReport {
     trace_flow_with(run, flow, &Told::default())
 }
 
-/// The same, where more is known of what the agent was told.
+/// Looks for what may not go where it went, by the trace and by what else the agent was told.
 #[must_use]
 pub fn trace_flow_with(run: &(impl AsTrace + ?Sized), flow: &Flow, told: &Told<'_>) -> FlowReport {
     let trace = run.as_trace();
@@ -242,7 +242,7 @@ pub fn trace_flow_with(run: &(impl AsTrace + ?Sized), flow: &Flow, told: &Told<'
     }
 }
 
-/// What is looked at for an entry: the arguments of its sinks, and every two of them put together.
+/// The sinks of an entry: the arguments that are looked at, and every two of them put together.
 struct Looked<'a> {
     way: Way<'a>,
     sinks: Vec<Sink<'a>>,

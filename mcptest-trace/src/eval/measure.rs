@@ -163,32 +163,32 @@ impl Measure {
         self
     }
 
-    /// The same, whose larger numbers are better; what it says, as a fragment.
+    /// Declares that larger numbers are better. `meaning` says as a fragment what the numbers are.
     #[must_use]
     pub const fn higher_is_better(self, meaning: &'static str) -> Self {
         self.with(Better::Higher, meaning)
     }
 
-    /// The same, whose smaller numbers are better; what it says, as a fragment.
+    /// Declares that smaller numbers are better. `meaning` says as a fragment what the numbers are.
     #[must_use]
     pub const fn lower_is_better(self, meaning: &'static str) -> Self {
         self.with(Better::Lower, meaning)
     }
 
-    /// The same, of which no number is better; what it says, as a fragment.
+    /// Declares that no number is better than another. `meaning` says as a fragment what the numbers are.
     #[must_use]
     pub const fn only_describes(self, meaning: &'static str) -> Self {
         self.with(Better::Neither, meaning)
     }
 
-    /// The same, never below a number.
+    /// Sets the lowest number that the target can have.
     #[must_use]
     pub const fn at_least(mut self, lowest: f64) -> Self {
         self.lowest = lowest;
         self
     }
 
-    /// The same, never above a number.
+    /// Sets the highest number that the target can have.
     #[must_use]
     pub const fn up_to(mut self, highest: f64) -> Self {
         self.highest = Some(highest);
@@ -202,7 +202,7 @@ impl Measure {
         self
     }
 
-    /// The same, left out of runs that do not have it.
+    /// Declares that some runs do not have the target. Their reports leave it out.
     #[must_use]
     pub const fn sometimes(mut self) -> Self {
         self.always = false;
@@ -218,7 +218,7 @@ impl Measure {
         self.of_one()
     }
 
-    /// The same of one number, where it is a list of them.
+    /// Unit and range of one number in words, where the target is a list of numbers.
     #[must_use]
     pub fn of_one(&self) -> String {
         let unit = self.unit.facts().1;

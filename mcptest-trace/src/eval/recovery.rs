@@ -107,7 +107,7 @@ pub fn judge_recovery(run: &(impl AsTrace + ?Sized), plan: &FaultPlan) -> Recove
     }
 }
 
-/// What is found while a run is held against a plan.
+/// Holds a run against a fault plan, and collects what it finds.
 struct Judging<'p> {
     plan: &'p FaultPlan,
     decisions: Decisions,
@@ -119,7 +119,7 @@ struct Judging<'p> {
 }
 
 impl Judging<'_> {
-    /// A call, or its first attempt.
+    /// Judges a call, or its first attempt.
     fn call(&mut self, (tool, server): (&str, &str), call_index: usize, came: &Came<'_>) {
         let decision = self.decisions.decide(tool, server);
         if let Some(recorded) = came.mark {

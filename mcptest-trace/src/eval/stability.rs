@@ -76,7 +76,7 @@ pub struct StabilityReport {
 }
 
 impl StabilityReport {
-    /// Of a trace with so many calls that differ, and so many tools.
+    /// The report of a trace that has so many calls that differ, and so many tools.
     fn of(trace: &Trace, calls: usize, tools: usize, options: &StabilityOptions) -> Self {
         Self {
             tool_usage_stability: tool_usage_stability(trace.tool_calls.len(), tools),

@@ -41,7 +41,7 @@ impl ToolPattern {
         }
     }
 
-    /// The same, of the tools of one server alone.
+    /// Limits the pattern to the tools of one server.
     #[must_use]
     pub fn with_server(self, server: impl Into<String>) -> Self {
         Self {
@@ -77,7 +77,7 @@ impl ToolPattern {
         self.names_of(name, &[])
     }
 
-    /// The same, where these servers may stand before the tool's own name: `fs_delete_file` of `fs`.
+    /// Whether the name fits, also behind the name of one of these servers: `fs_delete_file` of `fs`.
     ///
     /// ```
     /// use mcptest_trace::eval::ToolPattern;

@@ -240,7 +240,7 @@ fn percent_held(declared: usize, broken: usize) -> usize {
 /// A broken edge that does not know yet where it was declared: both calls and the reason.
 type Unplaced = (Option<usize>, Option<usize>, String);
 
-/// What breaks a dependency of a tool on itself before any data is looked at.
+/// Finds what breaks a dependency on a tool that was never called.
 fn never_called(trace: &Trace, name: &str) -> Option<Unplaced> {
     let called = trace.tool_calls.iter().any(|call| call.name == name);
     (!called).then(|| (None, None, format!("`{name}` is never called")))

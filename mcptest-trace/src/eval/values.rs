@@ -23,7 +23,7 @@ pub(super) use words::{RARE, WORDS, Word, words};
 /// A value of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Value {
-    /// The same for values that are equal, however they are spelt.
+    /// What tells the value from others: equal values have one key, however they are spelt.
     pub(super) key: u64,
     pub(super) kind: Kind,
     /// Where it stands in the text.
@@ -50,7 +50,7 @@ impl Kind {
     }
 }
 
-/// A text, or what is behind it once an encoding is taken off.
+/// A text as it stands, or what it says once an encoding is taken off.
 pub(super) enum Layer<'a> {
     Plain(&'a str),
     Behind(View),
@@ -64,7 +64,7 @@ impl Layer<'_> {
         }
     }
 
-    /// The place in the text in front.
+    /// The range of the text as it stands that a range of this one comes from.
     pub(super) fn place(&self, span: Range<usize>) -> Range<usize> {
         match self {
             Self::Plain(_) => span,

@@ -74,7 +74,7 @@ impl Encoding {
     }
 }
 
-/// A text behind a text.
+/// What a text says once an encoding is taken off, with the places that its bytes come from.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct View {
     pub(crate) text: String,
@@ -87,7 +87,7 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// The part of the text in front that a part of this one comes from.
+    /// The range of the encoded text that a range of this one comes from.
     pub(crate) fn place(&self, part: Range<usize>) -> Range<usize> {
         match (
             self.places.get(part.start),
@@ -98,7 +98,7 @@ impl View {
         }
     }
 
-    /// A byte that is no text becomes a space: it hides nothing that stands beside it.
+    /// The view of decoded bytes. A byte that is no text becomes a space, so that it hides nothing beside it.
     fn of(encoding: Encoding, mut bytes: Vec<u8>, places: Vec<Range<usize>>) -> Self {
         let mut from = 0;
         while let Err(error) = std::str::from_utf8(&bytes[from..]) {
@@ -143,7 +143,7 @@ impl View {
         self.is_run() && !run.bytes().any(digit) && run.split(['-', '_', '/', '+']).all(is_word)
     }
 
-    /// The same view seen from the text in front of `front`.
+    /// Moves the places of a view of `front` to the text in front of `front`.
     fn behind(self, front: &Self) -> Self {
         let places = self.places.into_iter().map(|place| front.place(place));
         Self {
@@ -200,7 +200,7 @@ pub(super) fn all(text: &str) -> Vec<View> {
     views
 }
 
-/// A text with its percent encoding taken off.
+/// Decodes the percent encoding of a text.
 #[cfg(feature = "store")]
 #[must_use]
 pub fn percent_decoded(text: &str) -> String {
@@ -218,7 +218,7 @@ fn percent(rest: &str, decoded: &mut Vec<u8>) -> Option<usize> {
     Some(3)
 }
 
-/// A text with the queries of its URLs read as a form writes them: a plus sign is a space.
+/// Decodes the queries of URLs in a text as forms write them: a plus sign is a space.
 fn unformed(text: &str) -> Option<View> {
     let (in_query, has_plus) = (Cell::new(false), Cell::new(false));
     let view = read(Encoding::Percent, text, |rest, decoded| {
@@ -239,7 +239,7 @@ fn unformed(text: &str) -> Option<View> {
     view.filter(|_| has_plus.get())
 }
 
-/// The inside of a JSON string, read; what is no escape stays as it is.
+/// Decodes the escapes of JSON strings. What is no escape stays as it is.
 fn unescaped(text: &str) -> Option<View> {
     read(Encoding::Json, text, |rest, decoded| {
         let (character, length) = escape(rest)?;

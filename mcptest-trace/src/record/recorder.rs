@@ -160,7 +160,7 @@ impl Recorder {
         self.also("tools", tools.collect::<Value>())
     }
 
-    /// Writes down what a recording may also say of a run.
+    /// Sets an optional field of the recording.
     fn also(&mut self, key: &str, value: impl Into<Value>) -> &mut Self {
         self.extra.insert(key.to_owned(), value.into());
         self
@@ -179,7 +179,7 @@ impl Recorder {
         self.step_of(StepTokens::new(prompt_tokens, completion_tokens))
     }
 
-    /// The same, where the provider may not have said what it took: `StepTokens::default()` says nothing.
+    /// A model call finished. The provider may not have said what it took: `StepTokens::default()` says nothing.
     pub fn step_of(&mut self, tokens: StepTokens) -> &mut Self {
         self.steps.push(tokens);
         self.messages += 1;

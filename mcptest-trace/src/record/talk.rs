@@ -1,11 +1,10 @@
-//! What was said and called in a run, in order.
+//! The turns of a recorded conversation, in order.
 
 use serde_json::{Value, json};
 
 use crate::trace::canonical_json;
 
-/// What was said and called in a run, in order: what whoever makes a recording writes down alike, as it
-/// happens or from somebody else's trace.
+/// Builds the turns of a recorded conversation, in order: as the run happens, or from somebody else's trace.
 #[doc(hidden)]
 #[derive(Debug, Clone, Default)]
 pub struct Talk {
@@ -22,7 +21,7 @@ struct UserTurn {
 }
 
 impl Talk {
-    /// The user says something, after so many calls.
+    /// Adds what the user said after so many calls.
     pub fn user(&mut self, text: &str, calls: usize) {
         self.turn("user", text);
         self.users.push(UserTurn {
@@ -32,12 +31,12 @@ impl Talk {
         });
     }
 
-    /// A turn of its own, neither an answer nor a question.
+    /// Adds a turn of any role, which is neither an answer nor a question.
     pub fn turn(&mut self, role: &str, text: &str) {
         self.turns.push(json!({ "role": role, "content": text }));
     }
 
-    /// The agent says something: an answer, unless a call follows.
+    /// Adds what the agent said. It is an answer, unless a call follows.
     pub fn said(&mut self, text: &str) {
         self.turn("assistant", text);
         if let Some(user) = self.users.last_mut() {
@@ -45,7 +44,7 @@ impl Talk {
         }
     }
 
-    /// The agent calls a tool; what was said before was no answer yet. Returns how the call is written.
+    /// Adds a tool call, so that what was said before is no answer. Returns the text of the call's turn.
     pub fn called(&mut self, server: Option<&str>, tool: &str, args: &Value) -> String {
         let server = server.map_or_else(String::new, |server| format!("{server}::"));
         let written = format!("tool_use {server}{tool} with {}", canonical_json(args));
@@ -74,7 +73,7 @@ impl Talk {
         self.users.last()?.answer.as_deref()
     }
 
-    /// Writes it into a trace whose calls and conversation are there.
+    /// Writes the turns into a trace whose calls and conversation are there.
     pub fn write(&self, trace: &mut Value) {
         if let Some(answer) = self.answer() {
             trace["final_response"] = answer.into();

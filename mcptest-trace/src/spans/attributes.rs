@@ -38,7 +38,7 @@ pub enum Meaning {
     CallId,
     Arguments,
     ToolResult,
-    /// The same as JSON: a text stands in quotes.
+    /// The result of a tool as JSON: a text stands in quotes.
     QuotedResult,
     /// Which of the words of [`outcome`] a call came to.
     Outcome,

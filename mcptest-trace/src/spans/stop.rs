@@ -10,7 +10,7 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// A run that ended for a reason.
+    /// The end of a run for a reason.
     #[must_use]
     pub fn by(reason: &str) -> Self {
         Self {
@@ -20,7 +20,7 @@ impl Ended {
     }
 }
 
-/// How a run ended, by the word that its last model call ended with.
+/// Reads how a run ended from the word that its last model call ended with.
 #[must_use]
 pub fn ended(word: &str) -> Ended {
     let known = match word.to_ascii_lowercase().as_str() {

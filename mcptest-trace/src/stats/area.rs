@@ -110,7 +110,7 @@ pub fn area(runs: &[ScoredRun<'_>]) -> Option<Area> {
     })
 }
 
-/// The runs from the worst on: sums over them do not rest on the order that they came in.
+/// Sorts the runs from the worst on, so that sums over them do not depend on the order that they came in.
 fn by_goodness<'r, 'a>(runs: &'r [ScoredRun<'a>]) -> Vec<&'r ScoredRun<'a>> {
     let mut sorted: Vec<&ScoredRun<'_>> = runs.iter().collect();
     sorted.sort_by(|left, right| left.goodness.total_cmp(&right.goodness));

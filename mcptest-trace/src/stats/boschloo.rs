@@ -157,7 +157,7 @@ impl Tables {
         self.noticed_by(&self.critical(level)?, passed_before)
     }
 
-    /// The same with the critical region of the level.
+    /// The smallest drop that is noticed with probability 0.8, for the critical region of a level.
     pub(crate) fn noticed_by(&self, region: &Region, passed_before: usize) -> Option<u32> {
         let before = real(passed_before) / real(self.before.max(1));
         let drops = (1..=100_u32).take_while(|drop| f64::from(*drop) <= before * 100.0 + 1e-9);
@@ -169,7 +169,7 @@ impl Tables {
 }
 
 impl Region {
-    /// Its probability, from the law of the passes before and the cumulated one of the passes now.
+    /// The probability of the region, from the law of the passes before and the cumulative one of the passes now.
     fn mass(&self, row: &[f64], column: &[f64]) -> f64 {
         let parts = row.iter().zip(&self.widths);
         let parts =

@@ -82,8 +82,8 @@ pub fn wilson(successes: u64, trials: u64, level: f64) -> Option<Interval> {
     Some(Interval { low, high })
 }
 
-/// The same with the normal point of the level. Only `+ − × ÷ √` are used, which every platform
-/// rounds alike.
+/// Both ends of Wilson's interval, where `z` is the normal point of the level. Only `+ − × ÷ √` are used, which
+/// every platform rounds alike.
 pub(crate) fn wilson_of<N: TryInto<u64> + Ord + Copy>(
     successes: N,
     trials: N,

@@ -88,7 +88,7 @@ fn bound(baseline: usize, candidate: usize) -> Option<(usize, f64)> {
     found
 }
 
-/// The same from the normal approximation of U, with half a step of continuity.
+/// k and its confidence by the normal approximation of U, with half a step of continuity.
 fn approximate_bound(m: f64, n: f64) -> Option<(usize, f64)> {
     let deviation = (m * n * (m + n + 1.0) / 12.0).sqrt();
     let below = m * n / 2.0 - normal_95() * deviation;

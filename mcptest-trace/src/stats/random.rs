@@ -31,7 +31,7 @@ impl Stream {
         Self::of_seed(fnv1a64(label.as_bytes()) ^ seed)
     }
 
-    /// The stream of a seed alone.
+    /// The stream of a seed, without a label.
     pub(crate) fn of_seed(seed: u64) -> Self {
         Self {
             start: scramble(seed),

@@ -13,7 +13,7 @@ pub struct MarkdownBlock {
 }
 
 impl MarkdownBlock {
-    /// A piece that is there or not.
+    /// A piece of Markdown that is kept or left out whole.
     pub fn whole(text: impl Into<String>) -> Self {
         Self {
             head: text.into(),
@@ -35,7 +35,7 @@ impl MarkdownBlock {
     }
 }
 
-/// Units of UTF-16: no counting of characters finds more of them.
+/// The length of a text in units of UTF-16: no other count of its characters is larger.
 fn signs(text: &str) -> usize {
     text.encode_utf16().count()
 }

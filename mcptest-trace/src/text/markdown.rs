@@ -33,7 +33,7 @@ pub fn escape_markdown(text: &str) -> String {
     safe
 }
 
-/// The same of a text whose parts between backticks are code, and have no backtick themselves.
+/// Escapes a text but for its code: the parts between backticks, which have no backtick themselves.
 #[must_use]
 pub fn escape_markdown_but_code(text: &str) -> String {
     let parts = text.split('`').enumerate();

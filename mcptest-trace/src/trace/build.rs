@@ -43,7 +43,7 @@ impl ToolResult {
         }
     }
 
-    /// The same as an error.
+    /// Marks the result as an error.
     #[must_use]
     pub fn as_error(mut self) -> Self {
         self.is_error = true;

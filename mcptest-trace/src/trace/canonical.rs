@@ -155,7 +155,7 @@ pub(crate) fn without_null(mut value: Value) -> Value {
     value
 }
 
-/// Gives every scalar of a value.
+/// Calls `found` with every scalar of a value.
 pub(crate) fn each_scalar<'a>(value: &'a Value, found: &mut impl FnMut(&'a Value)) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| each_scalar(item, found)),
@@ -164,7 +164,7 @@ pub(crate) fn each_scalar<'a>(value: &'a Value, found: &mut impl FnMut(&'a Value
     }
 }
 
-/// Gives every text of a value but its keys.
+/// Calls `found` with every text of a value but its keys.
 pub(crate) fn each_text<'a>(value: &'a Value, found: &mut impl FnMut(&'a str)) {
     each_scalar(value, &mut |scalar| {
         if let Value::String(text) = scalar {

@@ -219,7 +219,7 @@ pub fn parse_run(bytes: &[u8], origin: &Origin) -> Result<Run, CassetteError> {
     parse_text(&Arc::new(bytes.to_vec()), origin)
 }
 
-/// The same of a text that the run keeps.
+/// Reads one run from its JSON text, which the run keeps.
 pub(super) fn parse_text(text: &Arc<Vec<u8>>, origin: &Origin) -> Result<Run, CassetteError> {
     let bytes = envelope::without_mark_of_order(text);
     let refuse =
@@ -287,7 +287,7 @@ pub(super) fn parse_text(text: &Arc<Vec<u8>>, origin: &Origin) -> Result<Run, Ca
     Err(flawed(origin, lost.into_iter().chain(typed).collect()))
 }
 
-/// The error that lists these, in the order of the text.
+/// The error that lists these flaws, in the order of the text.
 fn flawed(origin: &Origin, mut flaws: Vec<Flaw>) -> CassetteError {
     flaws.sort_by_key(|flaw| {
         let place = flaw.place.as_ref();
@@ -301,7 +301,7 @@ fn flawed(origin: &Origin, mut flaws: Vec<Flaw>) -> CassetteError {
     CassetteError::new(origin, flaws, "correct the file, or record the run again")
 }
 
-/// What a value of this text does not hold.
+/// The keys and numbers of this text that a [`Value`] of it would lose.
 fn losses(bytes: &[u8], origin: &Origin) -> Vec<Flaw> {
     let lost = place::losses(bytes).into_iter().map(|lost| {
         let path = &lost.path;

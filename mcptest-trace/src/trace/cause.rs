@@ -2,7 +2,7 @@
 
 use serde::de::IgnoredAny;
 
-/// What a text is that cannot be read as JSON, and what to do about it.
+/// Says what a text is that cannot be parsed as JSON, and what to do about it.
 pub(super) fn of(bytes: &[u8]) -> Option<(String, &'static str)> {
     let begins = |magic: &[u8]| bytes.starts_with(magic);
     let told = if begins(b"version https://git-lfs.github.com/spec/") {

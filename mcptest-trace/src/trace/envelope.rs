@@ -71,7 +71,7 @@ impl<'a> PathKeys<'a> {
 pub(super) struct Recorded {
     /// The JSON text of the run, which was parsed before; empty where the run was changed.
     text: Arc<Vec<u8>>,
-    /// The same for all runs that are equal in every value, and different for most others.
+    /// A number that runs have in common which are equal in every value. Most other runs have another number.
     mark: u64,
     /// Whether every result says itself if it is an error, and not only MCP's `isError` in it.
     says_errors: bool,
@@ -199,7 +199,8 @@ impl Recorded {
         *self.digest.get_or_init(|| Digest::of_value(&whole()))
     }
 
-    /// The same without when and on which machine the run was recorded, and how long it took; nothing of a run that was changed.
+    /// The digest without when and on which machine the run was recorded, and without how long it took. A run that
+    /// was changed has none.
     pub(super) fn digest_but_for_time(&self) -> Option<Digest> {
         let mut value = self.parsed().ok()?.into_value();
         let whole = value.as_object_mut()?;
@@ -381,7 +382,7 @@ fn computed(mut root: Map<String, Value>, run: Parts<'_>, wanted: Wanted<'_>) ->
     Value::Object(root)
 }
 
-/// With what the recording says in another place.
+/// Adds to the recorded root what the typed trace knows from other places of the recording.
 fn with_what_is_said_elsewhere(mut root: Map<String, Value>, trace: &Trace) -> Map<String, Value> {
     let calls = root.get_mut("tool_calls").and_then(Value::as_array_mut);
     for call in calls.into_iter().flatten().filter_map(Value::as_object_mut) {

@@ -24,7 +24,7 @@ pub(super) enum Json<'a> {
     Later(Later),
 }
 
-/// Arguments or a result that stay text.
+/// Arguments or a result that stay text until somebody looks at them.
 #[derive(Debug)]
 pub(super) struct Later {
     pub(super) value: LazyValue,
@@ -39,7 +39,7 @@ pub(super) struct Later {
 pub(super) struct Object<'a>(Vec<(Cow<'a, str>, Json<'a>)>);
 
 impl<'a> Json<'a> {
-    /// The same value, borrowed.
+    /// A value that borrows from `value`.
     pub(super) fn of(value: &'a Value) -> Self {
         match value {
             Value::Null => Self::Null,
@@ -55,7 +55,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The same value, owned.
+    /// The value as one that owns its texts.
     pub(super) fn into_value(self) -> Value {
         match self {
             Self::Null => Value::Null,
@@ -68,7 +68,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The same value, as text where it stayed text.
+    /// The value as a [`LazyValue`]: what stayed text until now stays text.
     pub(super) fn into_lazy(self) -> LazyValue {
         match self {
             Self::Later(later) => later.value,

@@ -40,7 +40,7 @@ pub(super) fn without_mcp(name: &str) -> &str {
     }
 }
 
-/// A name behind that of a server, as the client spells it and in snake case.
+/// The rest of a tool's name behind the name of its server, as the client spells it and in snake case.
 pub(super) fn behind(name: &str, server: &str) -> Vec<String> {
     let parted = |head: &str| {
         let (start, rest) = name.split_at_checked(head.len())?;

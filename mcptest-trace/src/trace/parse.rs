@@ -79,7 +79,7 @@ fn value_of(bytes: &[u8]) -> Value {
     parse(bytes).map_or(Value::Null, |parsed| parsed.value.into_value())
 }
 
-/// What was seen on the way.
+/// What parsing notes on its way through a text.
 #[derive(Default)]
 struct Noted {
     /// A key that stands twice, or a float that may be a whole number beyond 64 bits.

@@ -51,7 +51,7 @@ impl ReadOnlyTools {
         self.servers.iter().map(String::as_str)
     }
 
-    /// The same, where these servers may stand before the tools' own names, too.
+    /// Adds servers whose names may stand before the tools' own names.
     #[must_use]
     pub fn with_servers(mut self, servers: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.servers.extend(servers.into_iter().map(Into::into));

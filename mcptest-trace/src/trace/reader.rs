@@ -24,8 +24,8 @@ impl fmt::Display for Problem {
     }
 }
 
-/// The way from the root of the value to the place being read: a path that is written down only
-/// where there is a problem to tell.
+/// The path from the root of the value to the place being read. It becomes text only where there is a problem to
+/// report.
 #[derive(Clone, Copy)]
 enum Way<'a> {
     Root,
@@ -73,7 +73,7 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// The same, of a value of this minor version.
+    /// Sets the minor version of the format that the value states.
     pub(super) fn of_minor(self, minor: u64) -> Self {
         Self { minor, ..self }
     }
@@ -116,7 +116,7 @@ impl<'p> Reader<'p> {
         self.fields = Some(fields);
     }
 
-    /// Notes the keys that were meant to be a known one. From here on only these may be read.
+    /// Notes keys that were probably meant to be known ones. From here on only these may be read.
     pub(super) fn keys(&mut self, map: &Object<'_>, fields: &'static Fields) {
         self.declared(fields);
         for (key, known, since) in fields.meant(map) {

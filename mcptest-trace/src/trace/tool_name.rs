@@ -34,7 +34,7 @@ pub fn words_of_tool(name: &str) -> Vec<String> {
     words.map(str::to_owned).collect()
 }
 
-/// The name of a server or a group, and the tool's own.
+/// Splits a name into that of a server or a group, and the tool's own.
 pub(crate) fn apart(name: &str) -> (Option<&str>, &str) {
     if is_plain(name) {
         return (None, name);
@@ -87,7 +87,7 @@ pub fn reads_by_name(name: &str) -> bool {
     reads_by_words(&words_of_tool(name))
 }
 
-/// The same, by the words of its name.
+/// Whether a tool only reads, by the words of its name.
 pub(crate) fn reads_by_words(words: &[String]) -> bool {
     let reads = |word: &String| READS.contains(&word.as_str());
     words.first().is_some_and(reads) && !changes_too(words)

@@ -110,7 +110,7 @@ pub(super) const CHANGES: [&str; 80] = [
     "unfreeze",
 ];
 
-/// Those of them that are things in the name of what gets one: `get_commit`, `get_push_notifications`.
+/// Words of `CHANGES` that are things in the name of what gets one: `get_commit`, `get_push_notifications`.
 pub(super) const THINGS: [&str; 15] = [
     "ban", "block", "commit", "deploy", "edit", "grant", "install", "invite", "merge", "pay",
     "push", "reset", "restore", "send", "stop",

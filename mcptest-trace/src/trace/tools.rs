@@ -47,7 +47,7 @@ impl OfferedTool {
         }
     }
 
-    /// The same tool, with what its server says of it: MCP's `readOnlyHint`.
+    /// Sets what the tool's server says of it: MCP's `readOnlyHint`.
     #[must_use]
     pub fn with_read_only(self, read_only: Option<bool>) -> Self {
         Self { read_only, ..self }

@@ -13,7 +13,7 @@ fn worst(calls: &[(&str, Value, Value)], tools: &[&str], closing: &str) -> &'sta
     worst_asked("", calls, tools, closing)
 }
 
-/// The same where the user asked for something.
+/// The worst verdict of the claims, where the user asked for something.
 fn worst_asked(
     asked: &str,
     calls: &[(&str, Value, Value)],

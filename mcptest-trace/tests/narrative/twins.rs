@@ -148,7 +148,7 @@ fn a_state_is_that_of_the_record_that_the_user_named() {
     }
 }
 
-/// The same closing after a tool succeeded, and after it failed.
+/// Checks that a closing is right after a tool succeeded, and refused after it failed.
 pub(crate) fn told_by(tools: &str, tool: &str, closing: &str) {
     let other = done("post_message", "M-1");
     let failed = call(tool, "R-1", &json!("no"));

@@ -16,7 +16,7 @@ agents:
         matcher: { contains: pens }
 ";
 
-/// The same with two runs, and a gate.
+/// The clerk's suite with two runs, and a gate.
 pub const TWICE: &str = "\
 agents:
   - name: Clerk

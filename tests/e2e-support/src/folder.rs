@@ -17,12 +17,12 @@ impl Default for Folder {
 }
 
 impl Folder {
-    /// A new one in the place for temporary folders.
+    /// Makes a folder in the place for temporary folders.
     pub fn new() -> Self {
         Self::below(&std::env::temp_dir())
     }
 
-    /// The same below a folder that is there.
+    /// Makes a temporary folder below a folder that exists.
     pub fn below(folder: &Path) -> Self {
         let named = tempfile::Builder::new()
             .prefix("mcptest-e2e-")
@@ -40,7 +40,7 @@ impl Folder {
         self.path().join(path)
     }
 
-    /// Writes a file and the folders above it.
+    /// Writes a file and the folders above it, and returns the folder.
     pub fn with(self, path: &str, bytes: impl AsRef<[u8]>) -> Self {
         self.write(path, bytes);
         self
@@ -54,7 +54,7 @@ impl Folder {
         self.with(path, format!("{run:#}\n"))
     }
 
-    /// The same in place.
+    /// Writes a file and the folders above it.
     pub fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
         write(&self.at(path), bytes.as_ref());
     }

@@ -118,7 +118,7 @@ impl Finished {
         self
     }
 
-    /// The same with another standard output.
+    /// A copy with another standard output.
     pub fn clone_with(&self, stdout: String) -> Self {
         Self {
             stdout,

@@ -160,7 +160,7 @@ pub fn cargo(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// The same for a program that runs cargo by itself.
+/// Gives a program that runs cargo by itself the target folder of these tests, and no network.
 pub fn share_target(command: &mut Command) {
     downloads::complete();
     command

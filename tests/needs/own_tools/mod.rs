@@ -131,7 +131,7 @@ impl Desk {
         desk
     }
 
-    /// The same in another folder, with its recordings and without what its tools did.
+    /// A copy in another folder, with the recordings and without what the tools did.
     fn elsewhere(&self) -> Self {
         let other = Self {
             folder: Folder::new(),

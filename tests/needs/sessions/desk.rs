@@ -135,7 +135,7 @@ pub(super) fn mcptest(
     process::run(&mut command(folder, provider, arguments))
 }
 
-/// The same before it is run.
+/// The command in a folder, with a provider or without, before it is run.
 pub(super) fn command(folder: &Folder, provider: Option<&Provider>, arguments: &[&str]) -> Command {
     let mut command = process::command(program(), folder.path());
     command.arg("mcptest").args(arguments);

@@ -36,7 +36,7 @@ pub(super) fn javascript() -> PathBuf {
     modules("sessions", PACKAGE)
 }
 
-/// The same for what a `package.json` names, in a folder of a name.
+/// The folder that has what a `package.json` names in its `node_modules`. `name` is the folder where it is kept.
 pub(in super::super) fn modules(name: &str, package: &str) -> PathBuf {
     let folder = kept().join("npm").join(name);
     once(&folder, package, |_| {

@@ -49,7 +49,7 @@ impl<'a> Node<'a> {
         })
     }
 
-    /// The same value under a longer path, as Anthropic names the kind of a block.
+    /// The value under a longer path, as Anthropic names the kind of a block.
     pub(crate) fn tagged(&self, tag: &str) -> Self {
         self.child(self.field_path(tag), self.value)
     }

@@ -380,7 +380,7 @@ fn stream_response(stream: Stream) -> Response<ReplyBody> {
     response.map(|_| Either::Right(Pieces::new(events, cut)))
 }
 
-/// The same answer, compressed. What is streamed stays in pieces.
+/// Compresses an answer. What is streamed stays in pieces.
 async fn compressed(response: Response<ReplyBody>) -> io::Result<Response<ReplyBody>> {
     let (mut head, body) = response.into_parts();
     let (is_stream, cut) = match &body {

@@ -21,7 +21,7 @@ const GENERATED: usize = 16;
 /// How much of what was said and looked up is searched for whole texts, in bytes.
 const SEARCHED: usize = 1 << 20;
 
-/// What a run knows so far.
+/// The values that a run was told or looked up so far.
 pub(super) struct Known {
     /// The day of the recording, unless somebody said it.
     day: Option<String>,

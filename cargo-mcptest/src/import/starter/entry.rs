@@ -261,7 +261,7 @@ impl AgentEntry {
         )
     }
 
-    /// What holds of all runs.
+    /// What all runs have in common, as an `expect:`.
     fn demand(&self) -> String {
         let said = match self.judged - self.passed {
             0 => "",

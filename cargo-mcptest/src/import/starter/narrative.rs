@@ -1,4 +1,4 @@
-//! What a run claims.
+//! The proposed `narrative:` gate: what runs claim, held against what they did.
 
 use mcptest::eval::{KnownTools, NarrativeOptions, NarrativeReport, narrative_divergence_with};
 use mcptest::trace::{ReadOnlyTools, Run};

@@ -50,7 +50,7 @@ pub(super) fn quoted(text: &str) -> String {
     quoted_key(&text.replace("${", "$${"))
 }
 
-/// The same of a key, in which suites know no variables.
+/// A key in double quotes. Suites know no variables in keys, so `$` stays as it is.
 fn quoted_key(text: &str) -> String {
     let mut out = String::from("\"");
     for character in text.chars() {

@@ -32,7 +32,7 @@ fn chat_error(sent: &[Value]) -> Value {
     json!({ "request": { "model": "m", "messages": sent }, "response": { "error": { "code": 429 } } })
 }
 
-/// The same in Anthropic's form.
+/// A logged model call in Anthropic's form.
 fn claude(id: &str, sent: &[Value], content: &Value) -> Value {
     json!({ "request": { "model": "m", "messages": sent },
         "response": { "id": id, "type": "message", "role": "assistant", "model": "m", "content": content,

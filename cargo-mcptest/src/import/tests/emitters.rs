@@ -27,7 +27,7 @@ fn text(name: &str) -> String {
     std::fs::read_to_string(format!("{folder}/{name}.json")).unwrap()
 }
 
-/// The same, with attributes as objects, which are read too.
+/// A file of spans whose attributes are objects, which are read too.
 fn fixture(name: &str) -> Value {
     let mut file: Value = serde_json::from_str(&text(name)).unwrap();
     let spans = file["resourceSpans"][0]["scopeSpans"][0]["spans"]
@@ -91,7 +91,7 @@ fn every_row_stands_in_the_spans_of_its_emitter() {
     }
 }
 
-/// The same run, as each writes it: a lookup that nothing failed of, a refund that did, and a closing.
+/// Every emitter's spans of one run: a lookup that succeeds, a refund that fails, and a closing.
 #[test]
 fn the_spans_of_every_emitter_are_one_run() {
     let good = |emitter| match emitter {

@@ -1,4 +1,4 @@
-//! The same import again, and imports that meet what is there.
+//! An import that is repeated, and imports that meet recordings which are there already.
 
 use serde_json::{Value, json};
 

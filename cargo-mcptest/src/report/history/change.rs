@@ -19,7 +19,7 @@ use serde_json::json;
 use super::judged::{AgentHistory, JudgedRun};
 use crate::outcome::OutcomeSource;
 
-/// What became another in a commit.
+/// A measure that changed in a commit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Change {
     /// Which of the commits.
@@ -33,7 +33,7 @@ pub(super) struct Change {
     pub(super) found: Option<[Found; 2]>,
 }
 
-/// What the runs of a side come to.
+/// The summary of the runs of a side.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(super) enum Found {
@@ -136,7 +136,7 @@ impl Measured {
         }
     }
 
-    /// What it is of a run.
+    /// The value of the measure for a run.
     fn value(self, run: &JudgedRun) -> Option<f64> {
         match self {
             Self::Outcomes(source) => run.passed(source).map(f64::from),
@@ -239,7 +239,7 @@ impl Measured {
     }
 }
 
-/// What both sides come to.
+/// The summaries of both sides.
 fn found(comparison: &AgentComparison) -> Option<[Found; 2]> {
     let outcomes = comparison.outcomes.map(|found| {
         [found.baseline, found.candidate].map(|side| Found::Outcomes {

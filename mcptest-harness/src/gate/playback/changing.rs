@@ -43,8 +43,8 @@ struct Remedy {
 }
 
 impl Changing {
-    /// Of all that differs. `is_new`: the recordings are of this moment and this code, so that whatever differs changes by
-    /// itself; else only what looks like a time or an id.
+    /// Finds the values that change by themselves, in all divergences. `is_new`: the recordings are of this moment
+    /// and this code, so that whatever differs changes by itself; else only what looks like a time or an id.
     pub(super) fn of<'d>(
         divergences: impl IntoIterator<Item = &'d Divergence>,
         is_new: bool,
@@ -136,7 +136,7 @@ fn remedy(divergence: &Divergence, is_new: bool) -> Option<Remedy> {
 
 /// Where a value stands.
 struct Path {
-    /// Of the divergence, in every item of its list.
+    /// The path of the list in which the divergence is, for every item of it.
     root: String,
     /// Whether the gate ignores paths below it.
     may_be_ignored: bool,

@@ -1,4 +1,4 @@
-//! What the code does differently, as it is told: the first difference in full, the others a line each.
+//! The evidence of a failed playback: the first difference in full, the others a line each.
 
 use std::iter;
 

@@ -16,7 +16,7 @@ use crate::harness::loaded::LoadedSuite;
 use crate::record::{LiveError, Mode, VARIABLE, usd};
 use crate::render::Failure;
 
-/// So many agents are named.
+/// How many agents are named.
 const NAMED: usize = 20;
 
 /// An agent with its plan.
@@ -69,7 +69,8 @@ impl LiveRecording {
         }
     }
 
-    /// The same for one agent, where nobody sees the others; an error is a failure of its cases.
+    /// Says what will be recorded of one agent and what it will cost, where nobody sees the other agents. An error
+    /// is a failure of the agent's cases.
     pub(super) fn announced_alone(
         &self,
         suite: &LoadedSuite,

@@ -27,7 +27,7 @@ use crate::render::Failure;
 use crate::text::{numbers, truncate};
 use crate::trace::Run;
 
-/// So many runs that were played are kept, so that no case plays them again.
+/// How many played runs are kept, so that no case plays them again.
 const KEPT: usize = 2_000;
 
 /// The longest reason.
@@ -41,7 +41,8 @@ impl LiveRecording {
         }
     }
 
-    /// The same; an error is what is found before anything is played, or instead of it.
+    /// Compares the recordings with what the code does now. An error is work that is found before anything is
+    /// played, or instead of it.
     fn look(&self, suite: &LoadedSuite, at: Subject, asked: ToRecord<'_>) -> Result<Work, Work> {
         let agent = asked.agent;
         let fails = |error: LiveError| Work::Fails(failure(agent, error));

@@ -86,7 +86,7 @@ impl Cost {
         self.sized > 0
     }
 
-    /// The same of two.
+    /// The cost of both.
     pub(super) fn and(mut self, other: &Self) -> Self {
         self.tokens = self.tokens.saturating_add(other.tokens);
         self.micro_usd = self.micro_usd.saturating_add(other.micro_usd);

@@ -5,12 +5,12 @@
 //! - `plan`: what is to be recorded of an agent, found out before anything is spent; `work`: what that may be;
 //! - `changed`: the runs that are not what the agent's code does now;
 //! - `cost`: what recording will cost, as the runs that are there did;
-//! - `announced`: what is said of it, and what then stops everything;
-//! - `session`: the runs of one agent; `only`: some of them alone; `tools`: what they were offered;
-//! - `blank`: what must not get into them;
-//! - `dated`: what of it is another value tomorrow;
-//! - `taken_out`: how much of it was a secret;
-//! - `own_code`: what only an agent's own code records;
+//! - `announcement`: what is said of it, and what then stops everything;
+//! - `session`: the runs of one agent; `partial`: some of them alone; `tools`: what they were offered;
+//! - `redaction`: what must not get into them;
+//! - `prompt_date`: a date in the prompt, which is another one tomorrow;
+//! - `redaction_counts`: how much of it was a secret;
+//! - `own_driver`: what only an agent's own code records;
 //! - `own_loop`: who answers where the built-in agent does not; an agent with `command:` is run by that.
 
 mod announced;
@@ -152,7 +152,7 @@ impl<'a> ToRecord<'a> {
         self.place.wanted(self.suite, self.agent, self.model)
     }
 
-    /// The same, of the runs that the suite has.
+    /// What is looked for among the suite's own recordings, wherever new ones are put.
     fn own(&self) -> Wanted<'a> {
         self.own_place.wanted(self.suite, self.agent, self.model)
     }

@@ -68,7 +68,7 @@ impl ToRecord<'_> {
         request_fingerprint(self.suite, self.agent, self.model)
     }
 
-    /// Its runs on disk; nothing where there is no one place for them.
+    /// The runs of the agent on disk; nothing where there is no one place for them.
     pub(super) fn store(&self) -> Option<Store> {
         let layout = self.wanted().layout(self.agent.runs.value).ok()?;
         store(self.agent, &layout).ok()
@@ -92,7 +92,7 @@ impl ToRecord<'_> {
     }
 }
 
-/// What is declared and not there. Looks, and writes nothing.
+/// The work to record the runs that are declared and not there. Looks, and writes nothing.
 fn missing(asked: &ToRecord<'_>) -> Work {
     let wanted = asked.wanted();
     if is_complete(asked.agent, &wanted) {
@@ -107,7 +107,7 @@ fn missing(asked: &ToRecord<'_>) -> Work {
     Work::Missing(declared.saturating_sub(there))
 }
 
-/// All runs but those that were left.
+/// The work to record all runs, but for those that an interrupted recording left.
 fn all(asked: &ToRecord<'_>) -> Work {
     let left = asked.left().len();
     let published = asked.store().is_some_and(|store| store.is_interrupted());

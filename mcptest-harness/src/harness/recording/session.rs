@@ -205,7 +205,7 @@ impl RecordingSession<'_> {
         }
     }
 
-    /// One run, live. It can be read back, and holds no secret.
+    /// Records one run, live. The run can be read back, and holds no secret.
     pub(super) fn record(&self, number: usize, progress: &Progress) -> Result<Value, Failure> {
         let ToRecord {
             suite,

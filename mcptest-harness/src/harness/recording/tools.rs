@@ -41,7 +41,7 @@ fn line_of(tool: &Value) -> Option<String> {
 /// What a recorded run says of the tools that were offered.
 pub(super) struct Tools {
     pub(super) fingerprint: String,
-    /// One line each; recordings of others have only the fingerprint.
+    /// One line for each tool; recordings of other programs have only the fingerprint.
     lines: Option<Vec<String>>,
 }
 

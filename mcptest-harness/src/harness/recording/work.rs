@@ -6,7 +6,7 @@ use crate::render::Failure;
 pub(super) enum Work {
     /// Nothing.
     Nothing,
-    /// So many runs are declared and not there.
+    /// This many runs are declared and not there.
     Missing(usize),
     /// All runs are recorded anew, for a reason. `left`: those that an interrupted recording left, where somebody found
     /// out which of them are good.
@@ -21,9 +21,9 @@ pub(super) enum Work {
         chosen: bool,
         why: String,
     },
-    /// It cannot be recorded, or nobody can tell whether it changed.
+    /// The agent cannot be recorded, or nobody can tell whether it changed.
     Fails(Failure),
-    /// Its code ended before it asked a model, so that nothing is recorded at all.
+    /// The agent's code ended before it asked a model, so that nothing is recorded at all.
     Stops(Failure),
 }
 

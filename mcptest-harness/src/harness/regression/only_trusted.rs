@@ -120,7 +120,8 @@ impl ResultAgent {
     }
 }
 
-/// The case that an agent had in results, whose suite may have had another name; its own where there is none.
+/// The case that an agent had in the baseline's results, whose suite may have had another name; its own case where
+/// there is none.
 pub(super) fn case_then(
     suite: &LoadedSuite,
     place: &TrustedPlace,

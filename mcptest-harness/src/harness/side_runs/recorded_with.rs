@@ -19,7 +19,7 @@ use crate::trace::Run;
 /// How many lines of a diff are kept where a task differs.
 const TASK_LINES: usize = 12;
 
-/// The same of what an agent is now that it was not before.
+/// How many lines of a diff are kept where an agent is something else now than before.
 const CHANGE_LINES: usize = 200;
 
 /// What a run was recorded with: the task, which both sides must share, and what the agent was.

@@ -11,7 +11,7 @@ use crate::render::changed_lines;
 use crate::text::truncate;
 use crate::trace::{OfferedTool, RequestSettings, canonical_json};
 
-/// So many tools are named of those that were added, removed or described otherwise.
+/// How many tools are named of those that were added, removed or described otherwise.
 const NAMED: usize = 5;
 
 /// The longest name of a tool that is shown whole.

@@ -38,7 +38,7 @@ pub(in crate::record) enum Returned {
         /// Whether it blocks its thread, so that it runs on.
         is_left: bool,
     },
-    /// It took too long.
+    /// The function took too long.
     Late {
         /// Whether it blocks its thread, so that it runs on.
         is_left: bool,
@@ -46,7 +46,7 @@ pub(in crate::record) enum Returned {
 }
 
 impl Returned {
-    /// How it ended, for people, where it did not end well.
+    /// How the function ended, for people, where it did not end well.
     pub(in crate::record) fn told(&self) -> Option<String> {
         Some(match self {
             Self::Well => return None,

@@ -16,7 +16,7 @@ pub(super) struct SessionLine<'v> {
     index: i64,
 }
 
-/// What is beside the main chain.
+/// The lines that are not in the main chain.
 #[derive(Debug, Default)]
 pub(super) struct Beside<'v> {
     /// The lines of each sub-agent.

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::formats::claude_code::chain;
 
-    /// The same by a look at all blocks.
+    /// A plain second implementation of `ModelCall::add`, which looks at all blocks.
     fn plain(blocks: &[Value]) -> Vec<&Value> {
         let mut all: Vec<&Value> = Vec::new();
         for block in blocks {

@@ -18,7 +18,7 @@ pub(super) struct AgentEvents<'v> {
     ran: HashMap<String, (&'v Value, bool)>,
 }
 
-/// What happens around an event.
+/// Whether a scorer or a sub-agent runs around an event.
 #[derive(Debug, Clone, Copy, Default)]
 struct Around {
     scores: bool,

@@ -9,7 +9,7 @@ use crate::event::{Answer, Call, Event};
 use crate::json::unfolded;
 use crate::waiting::Waiting;
 
-/// What was said so far, message by message.
+/// The messages that were seen so far.
 #[derive(Debug, Default)]
 pub(super) struct Said {
     messages: Vec<String>,
@@ -34,7 +34,7 @@ impl Said {
         self.messages.extend(messages);
     }
 
-    /// Whether a message was said.
+    /// Whether a message was seen.
     pub(super) fn has(&mut self, message: &str) -> bool {
         let (first, count) = &mut self.first;
         first.extend(self.messages[*count..].iter().cloned());
@@ -157,7 +157,8 @@ mod tests {
 
     use super::*;
 
-    /// The same by a look at all events; `met` are the calls of which a tool of this trace ran.
+    /// A plain second implementation of `find_call`, which looks at all events. `met` are the calls of which a
+    /// tool of this trace ran.
     fn plain(
         events: &[Event],
         met: &HashSet<usize>,

@@ -38,7 +38,7 @@ fn tokens(span: &OtelSpan) -> Option<CallTokens> {
     Some(taken)
 }
 
-/// What a model call took.
+/// The tokens and the duration of a model call.
 pub(super) fn taken(span: &OtelSpan) -> CallTokens {
     let mut taken = tokens(span).unwrap_or_default();
     taken.duration_ms = span.duration_ms();

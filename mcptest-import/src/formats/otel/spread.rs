@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::json::{given, text};
 
-/// What a message is.
+/// On which side of a model call a message stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Input,

@@ -17,7 +17,7 @@ use crate::scores::Told;
 /// Who evaluated, where nothing says it: the events do not.
 const JUDGE: &str = "otel";
 
-/// What an agent did, each with the time at which it did it.
+/// The conversation of an agent: everything that it did, each with its time.
 #[derive(Debug, Default)]
 pub(super) struct OtelTalk {
     pub(super) run: ForeignRun,
@@ -305,7 +305,7 @@ impl OtelTalk {
         self.wrote(message, at);
     }
 
-    /// What a model wrote.
+    /// Adds a message that a model wrote.
     fn wrote(&mut self, message: &OtelMessage, at: u64) {
         let is_said = |part: &&Event| !matches!(part, Event::Said(text) if text.is_empty());
         for part in message.parts.iter().filter(is_said) {

@@ -10,7 +10,7 @@ use super::tree::Tree;
 use crate::event::ForeignRun;
 use crate::subagent_calls::{Invoked, take_calls};
 
-/// What all agents of a run did.
+/// The conversations of all agents of a run.
 pub(super) struct Talks<'t> {
     agents: Agents<'t>,
     logs: HashMap<&'t str, Vec<&'t Log>>,

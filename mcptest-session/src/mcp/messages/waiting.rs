@@ -98,7 +98,7 @@ fn is_open<C>(asked: &Asked<C>) -> bool {
     !matches!(asked, Asked::GivenUp)
 }
 
-/// The same for identifiers that say the same, however they are spelt: 3, 3.0 and `"3"`.
+/// The key of an identifier: equal for 3, 3.0 and `"3"`.
 fn key(id: &Value) -> String {
     match id {
         Value::String(text) => text.trim().to_owned(),

@@ -196,7 +196,7 @@ impl Agent {
         self.plays_from(player, self.begin()).await
     }
 
-    /// The same with other messages to begin with.
+    /// Plays the agent, whose first request has these messages.
     pub(super) async fn plays_from(&self, player: &Player, mut messages: Vec<Value>) -> Ended {
         let mut ended = Ended {
             said: Vec::new(),

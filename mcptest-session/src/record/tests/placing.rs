@@ -53,7 +53,7 @@ mod plain {
         essence::of(&talk)
     }
 
-    /// The same without the text beside calls.
+    /// The history after a call whose answer has lost the text beside its calls.
     fn bare(call: &ModelCall) -> Option<Vec<Essence>> {
         let is_text = |part: &Part| matches!(part, Part::Text(_) | Part::Refusal(_));
         let parts = &call.said.parts;

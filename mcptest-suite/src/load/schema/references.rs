@@ -68,7 +68,7 @@ pub(super) fn check(root: &Node, problems: &mut Problems) {
     }
 }
 
-/// From one schema to another that looks at the same value.
+/// A way from one schema to another that looks at the same value.
 struct Lead<'n> {
     to: usize,
     /// The reference that leads there; none where it is written in place.
@@ -238,7 +238,7 @@ impl Astray<'_> {
     }
 }
 
-/// A reference on a way that leads back to where it began.
+/// Finds a reference that is part of a cycle.
 fn circle<'n>(steps: &[Vec<Lead<'n>>]) -> Option<&'n Node> {
     #[derive(Clone, Copy, PartialEq)]
     enum State {

@@ -63,7 +63,7 @@ pub fn asks_only(schema: &Node, keyword: &str) -> bool {
         .all(|entry| entry.key == keyword || entry_asks_nothing(schema, entry))
 }
 
-/// Where a chain of references that stand alone ends.
+/// Follows references that stand alone in their schemas, and returns the schema at the end of the chain.
 fn referred(root: &Node) -> &Node {
     let mut schemas = Schemas::of(root);
     let (mut node, mut steps) = (root, MOST_REFERENCES);

@@ -136,7 +136,7 @@ fn usd(micro: f64) -> f64 {
     (micro * 1e6).round() / 1e12
 }
 
-/// Refuses written tokens that cannot be those of the run: who called a tool, or answered, wrote something.
+/// Refuses a count of written tokens that cannot be the run's: a model that called a tool or answered wrote some.
 fn written(trace: &Trace, completion: Option<u64>) -> Result<(), UnknownCost> {
     let said = !trace.tool_calls.is_empty() || trace.final_response.is_some();
     match completion {

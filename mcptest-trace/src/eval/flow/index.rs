@@ -15,7 +15,7 @@ use super::{FlowUnless, Told};
 use crate::trace::Trace;
 use crate::trace::leaves::{PathPart, leaves};
 
-/// Where a value of an argument stands.
+/// Where a value of an argument occurs in the run.
 #[derive(Default)]
 pub(super) struct Seen {
     /// In results, by call: of each the first place, and the first by itself; of a name or a date those that tell something new.
@@ -36,7 +36,7 @@ pub(super) struct Said {
 }
 
 impl Seen {
-    /// Whether it was said where `unless` asks.
+    /// Whether the user or the system prompt has it, as `unless` asks.
     pub(super) fn said(&self, unless: Option<&FlowUnless>) -> Said {
         match unless {
             Some(FlowUnless::User) => self.user,
@@ -45,7 +45,7 @@ impl Seen {
         }
     }
 
-    /// Whether the user or the system prompt said it.
+    /// Whether the user or the system prompt has the value.
     pub(super) fn told(&self) -> Said {
         Said {
             at_all: self.user.at_all || self.system.at_all,
@@ -222,7 +222,7 @@ struct Found<'l, 't> {
     around: Option<Around>,
 }
 
-/// Gives each wanted value of a text.
+/// Calls `note` with each wanted value of a text.
 fn each(
     text: &str,
     key: Option<&str>,

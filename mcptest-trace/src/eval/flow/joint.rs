@@ -1,4 +1,4 @@
-//! A value that is cut in two: its halves are two arguments of one call.
+//! Values that are cut in two, with the halves in two arguments of one call.
 
 use std::borrow::Cow;
 

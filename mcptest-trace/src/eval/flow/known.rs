@@ -1,4 +1,4 @@
-//! What the agent knew from its tools: their names, and what their schemas say that an argument may be.
+//! What the agent knows from its tools: their names, and the values that their schemas list for an argument.
 
 use std::collections::HashSet;
 

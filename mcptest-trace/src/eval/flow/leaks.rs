@@ -42,7 +42,7 @@ impl Found<'_> {
     }
 }
 
-/// What a result may be for an entry.
+/// The role of a result for an entry: a source, or a tool that lets values through.
 #[derive(Clone, Copy)]
 struct Role {
     call: usize,
@@ -139,7 +139,7 @@ impl<'i> Judge<'i> {
         self.way.trace.tool_results[spot.result].call_index
     }
 
-    /// Whether the agent had a value in an argument before a call told it.
+    /// Whether the agent used a value in an argument before the result of the call `source` was there.
     fn had(&self, seen: &Seen, source: usize) -> bool {
         let first = seen.args.first();
         first.is_some_and(|call| *call <= source || together(self.way.trace, *call, source))
@@ -294,7 +294,7 @@ impl<'i> Judge<'i> {
         }
     }
 
-    /// Stretches of words whose beginnings follow each other, as one each.
+    /// Joins stretches of words that overlap: those whose first words follow each other.
     fn joined(&self, stretches: &[Stretch<'_, 'i>]) -> Vec<Found<'i>> {
         let runs = stretches.chunk_by(|one, next| one.words().0 + 1 == next.words().0);
         let told = runs.filter(|run| {

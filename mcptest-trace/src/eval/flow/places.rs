@@ -13,7 +13,7 @@ use super::super::values::names::{Name, is_date_meant};
 use super::sink::Sink;
 use crate::trace::Trace;
 
-/// What an argument holds that what stands around a place may be meant for.
+/// A value of an argument that a place in a result may be meant for.
 struct Want<'s> {
     /// The name or the small number; a date has none.
     name: Option<&'s Name>,

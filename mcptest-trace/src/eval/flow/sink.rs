@@ -20,7 +20,7 @@ pub(super) struct Sink<'a> {
     pub(super) layers: Vec<Behind>,
 }
 
-/// The values of a text or of one behind it.
+/// The values of one layer of a text: of the text itself, or of one that it encodes.
 pub(super) struct Behind {
     pub(super) values: Vec<(Value, Option<Encoded>)>,
     pub(super) name: Option<(Name, Option<Encoded>)>,
@@ -124,7 +124,7 @@ impl Behind {
         }
     }
 
-    /// The same without what the agent knew from its tools.
+    /// Removes what the agent knew from its tools.
     fn without(mut self, known: &Known<'_>) -> Self {
         self.values.retain(|(value, _)| !known.is_tool(value.key));
         self.name = self.name.filter(|(name, _)| !known.is_tool(name.key));

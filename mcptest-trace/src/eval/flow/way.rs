@@ -1,4 +1,4 @@
-//! One entry and a run: which calls are meant, and which of their arguments.
+//! An entry held against a run: which calls are meant, and which of their arguments.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::{FlowEntry, Told};
 use crate::trace::Trace;
 use crate::trace::leaves::{keys, leaves, shown};
 
-/// One entry, and a run.
+/// An entry of the gate, held against a run.
 pub(super) struct Way<'a> {
     pub(super) entry: &'a FlowEntry,
     pub(super) trace: &'a Trace,
@@ -42,7 +42,7 @@ pub(super) fn text_of(scalar: &Value) -> Option<Cow<'_, str>> {
     }
 }
 
-/// What arguments say: each scalar, and each key that is data.
+/// A text in the arguments of a call: a scalar, or a key that is data.
 struct Said<'a> {
     arg: String,
     text: Cow<'a, str>,

@@ -26,7 +26,7 @@ pub enum DivergenceKind {
     Parameters,
     /// A model call that was not recorded: after the last one, or of a conversation that is not known.
     AnotherCall,
-    /// The same question again, though it was answered.
+    /// A question that the program asks again, though it was answered.
     AskedAgain,
     /// A recorded answer that was never asked for.
     Unasked,
@@ -138,7 +138,7 @@ impl Divergence {
         }
     }
 
-    /// The same in a conversation besides the agent's own.
+    /// Sets the conversation, where it is not the agent's own.
     #[must_use]
     pub fn of(self, conversation: Option<String>) -> Self {
         Self {
@@ -147,13 +147,13 @@ impl Divergence {
         }
     }
 
-    /// The same, with where the recorded value stands in the cassette.
+    /// Sets where the recorded value stands in the cassette.
     #[must_use]
     pub fn at(self, place: Option<String>) -> Self {
         Self { place, ..self }
     }
 
-    /// The same with both values.
+    /// Sets the recorded and the played value.
     #[must_use]
     pub fn with_values(self, recorded: Option<Value>, played: Option<Value>) -> Self {
         Self {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{Effect, Fault, HitEvidence};
 use crate::trace::{Attempt, Synthesized, ToolCall, ToolResult, Trace};
 
-/// What came of a call, or of an attempt at it.
+/// How a call, or an attempt at it, ended.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Came<'t> {
     /// The mark of the fault that answered.

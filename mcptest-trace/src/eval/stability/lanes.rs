@@ -93,7 +93,7 @@ impl<W: LaneWord, const N: usize> Lanes<W, N> {
         bits.saturating_add(numbers).saturating_mul(N)
     }
 
-    /// Of runs with tools whose numbers are below `all_tools`.
+    /// Puts runs side by side. The numbers of their tools are below `all_tools`.
     pub(super) fn of<'a>(runs: impl Iterator<Item = &'a Path> + Clone, all_tools: usize) -> Self {
         let calls = runs.clone().map(|run| run.tools.len()).max().unwrap_or(0);
         let words = calls.div_ceil(W::BITS);

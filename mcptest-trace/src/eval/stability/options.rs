@@ -56,7 +56,7 @@ impl Dimensions {
         counts: [true; 4],
     };
 
-    /// These alone; `None` of none, as nothing would be judged.
+    /// Makes these sub-scores the ones that count; `None` of none, as nothing would be judged.
     #[must_use]
     pub fn of(scores: impl IntoIterator<Item = SubScore>) -> Option<Self> {
         let mut counts = [false; 4];
@@ -75,7 +75,7 @@ impl Dimensions {
         self.counts[score as usize]
     }
 
-    /// Those that count, in order.
+    /// The sub-scores that count, in order.
     pub fn iter(self) -> impl Iterator<Item = SubScore> {
         SubScore::ALL
             .into_iter()

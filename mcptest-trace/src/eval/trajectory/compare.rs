@@ -141,7 +141,7 @@ impl<'a, S: ArgsCheck> PlanComparison<'a, S> {
         call.name == expected.name || expected.server.is_some() && behind()
     }
 
-    /// So many judged calls, in words.
+    /// A number of judged calls in words.
     fn count(&self, calls: usize) -> String {
         match self.plan.over {
             Over::Calls => counted(calls, "call"),

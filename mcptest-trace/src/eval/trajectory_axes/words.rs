@@ -14,7 +14,7 @@ pub(super) fn argument<'a>(args: &'a Value, path: &str) -> &'a Value {
 /// A result that values may come from.
 pub(super) struct Source<'a> {
     result: &'a Value,
-    /// The same with the texts that are JSON read as JSON.
+    /// The result, in which each text that is JSON is parsed.
     opened: Value,
 }
 
@@ -26,7 +26,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Hands over each text of the result.
+    /// Calls `found` with each text of the result.
     pub(super) fn each_text(&self, found: &mut impl FnMut(&'a str)) {
         each_text(self.result, found);
     }
@@ -86,7 +86,7 @@ fn spellings(text: &str) -> impl Iterator<Item = String> {
     all.filter(move |spelt| *spelt != text)
 }
 
-/// A value in which every text that is a JSON object or list is one.
+/// Parses every text in a value that is a JSON object or list.
 fn opened(value: &Value) -> Value {
     match value {
         Value::String(text) if text.trim_start().starts_with(['{', '[']) => {

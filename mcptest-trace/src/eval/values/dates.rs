@@ -25,7 +25,7 @@ impl Date {
         fits.then_some(Self { year, month, day })
     }
 
-    /// `2031-05-20`, alone or before a time of day.
+    /// Parses a date as `2031-05-20`, alone or before a time of day.
     pub(super) fn in_digits(text: &str) -> Option<Self> {
         let date = text.get(..10)?;
         let rest = &text[10..];
@@ -203,7 +203,7 @@ impl Text<'_> {
         }
     }
 
-    /// `20.05.2031`, `5/20/2031`, `2031/05/20`.
+    /// Adds dates as `20.05.2031`, `5/20/2031` and `2031/05/20`.
     fn in_numbers(&self, at: usize, found: &mut Vec<Value>) {
         let sign = self.gap(at);
         if !matches!(sign, "." | "/" | "-") || self.gap(at + 1) != sign {

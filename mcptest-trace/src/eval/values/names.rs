@@ -23,7 +23,7 @@ const CLOSE: usize = 3;
 /// A whole argument that is a name or a small number.
 #[derive(Debug, Clone)]
 pub(in crate::eval) struct Name {
-    /// The same for equal ones.
+    /// What tells the name from others: equal names have one key.
     pub(in crate::eval) key: u64,
     /// Where it stands in the argument.
     pub(in crate::eval) span: Range<usize>,
@@ -49,7 +49,7 @@ enum Shape {
 }
 
 impl Name {
-    /// The name or the small number that an argument is.
+    /// Parses an argument that is a name or a small number.
     pub(in crate::eval) fn of(text: &str, words: &[Word]) -> Option<Self> {
         let trimmed = text.trim();
         let start = text.len() - text.trim_start().len();

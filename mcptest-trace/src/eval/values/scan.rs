@@ -24,7 +24,7 @@ pub(in crate::eval) struct Text<'a> {
 }
 
 impl Text<'_> {
-    /// Each name and small number of the text that is wanted, with its place among the words.
+    /// Calls `found` with each wanted name and small number of the text, with its place and what stands around it.
     pub(in crate::eval) fn each(
         &self,
         is_wanted: impl Fn(u64) -> bool,

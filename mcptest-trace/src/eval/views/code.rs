@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::{Encoding, View, byte, escape, read};
 
-/// A text with such escapes read, and those of JSON beside them.
+/// Decodes the escapes of program code in a text, and those of JSON beside them.
 pub(super) fn unescaped(text: &str) -> Option<View> {
     if !text.contains('\\') {
         return None;

@@ -5,7 +5,7 @@ use super::{Encoding, View};
 /// The longest half.
 const LONGEST: usize = 80;
 
-/// What ends a line and what begins the next, as one, for each line break: a line each.
+/// Joins the last word of each line with the first word of the next. Each pair is a line of the view.
 pub(super) fn joined(text: &str) -> Option<View> {
     let (mut decoded, mut places) = (Vec::new(), Vec::new());
     for (at, _) in text.match_indices('\n') {

@@ -60,7 +60,7 @@ const ACCENTS: [(&str, char); 8] = [
 const REFERENCE: usize = 16;
 const TAG: usize = 2048;
 
-/// A text without the tags of HTML, and with its references read.
+/// Removes the tags of HTML from a text, and decodes its character references.
 pub(super) fn unmarked(text: &str) -> Option<View> {
     if !text.contains(['<', '&']) {
         return None;
@@ -126,14 +126,14 @@ fn reference(name: &str) -> Option<char> {
     char::from_u32(code.ok()?)
 }
 
-/// The letter of `eacute`.
+/// The letter that a reference such as `eacute` stands for.
 fn accented(name: &str) -> Option<char> {
     let (letter, accent) = name.split_at_checked(1)?;
     let (_, accent) = ACCENTS.iter().find(|(known, _)| *known == accent)?;
     compose(letter.chars().next()?, *accent)
 }
 
-/// A text with quoted-printable read: `=40`, and an equals sign that ends a line.
+/// Decodes quoted-printable: `=40`, and an equals sign that ends a line.
 pub(super) fn unquoted(text: &str) -> Option<View> {
     if !text.contains('=') {
         return None;

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::{Encoding, View, read};
 
-/// A text without such signs.
+/// Removes the signs of Markdown from a text.
 pub(super) fn plain(text: &str) -> Option<View> {
     if !text.contains(['*', '`', '_', '\\']) && !text.contains("~~") {
         return None;

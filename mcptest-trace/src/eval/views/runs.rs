@@ -57,7 +57,7 @@ fn runs(text: &str, is_part: impl Fn(u8) -> bool) -> impl Iterator<Item = Range<
     })
 }
 
-/// Base64 whose lines were broken: all of one length but the last.
+/// Decodes base64 whose lines were broken: all lines but the last have one length.
 fn of_lines(text: &str, views: &mut Vec<View>) {
     let mut open: Option<(Range<usize>, Vec<u8>, usize)> = None;
     let mut at = 0;
@@ -96,7 +96,7 @@ fn of_broken((run, signs, first): (Range<usize>, Vec<u8>, usize)) -> Option<View
     View::of_run(Encoding::Base64, bytes, &run).filter(|_| signs.len() > first)
 }
 
-/// Hex whose bytes are written apart: `65:76:65`, `0x65, 0x76`.
+/// Decodes hex whose bytes are written apart: `65:76:65`, `0x65, 0x76`.
 fn of_pairs(bytes: &[u8], views: &mut Vec<View>) {
     const GAPS: [&[u8]; 5] = [b", ", b":", b"-", b",", b" "];
     let mut at = 0;

@@ -17,7 +17,7 @@ fn is_hidden(sign: char) -> bool {
         | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// A text without the signs that nobody sees. Tags of Unicode are letters that nobody sees: they are read.
+/// Removes the signs that nobody sees. Tags of Unicode are invisible letters: they are decoded.
 pub(super) fn visible(text: &str) -> Option<View> {
     if text.is_ascii() || !text.contains(is_hidden) {
         return None;
@@ -51,7 +51,7 @@ pub(super) fn composed(text: &str) -> Option<View> {
     (view.text != text).then_some(view)
 }
 
-/// Five words or more that underscores or capitals join, set apart.
+/// Splits five words or more that underscores or capitals join.
 pub(super) fn apart(text: &str) -> Vec<View> {
     let is_apart = |sign: char| !(sign == '_' || sign.is_alphanumeric());
     let mut at = 0;

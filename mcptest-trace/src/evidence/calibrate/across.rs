@@ -55,7 +55,7 @@ pub struct AcrossCalibration {
 pub struct AcrossLimit {
     /// The value.
     pub value: f64,
-    /// The same as it is written, rounded outward.
+    /// The value as it is written: rounded outward.
     pub rounded: f64,
     /// Agents it is made from.
     pub agents: usize,

@@ -16,7 +16,7 @@ use crate::stats::conformal::{Passing, Share, confident, promised};
 pub struct Limit {
     /// The proposed value: the looser of both thresholds.
     pub value: f64,
-    /// The same as it is written, rounded outward.
+    /// The value as it is written: rounded outward.
     pub rounded: f64,
     /// The threshold for new runs of these agents.
     pub same_agents: f64,

@@ -90,7 +90,7 @@ pub(super) fn power(runs: &[ScoredRun<'_>]) -> Power {
     }
 }
 
-/// +1, −1 or 0.
+/// The sign of an area against chance: +1 where it is above, −1 where it is below, or 0.
 fn side(above: bool, below: bool) -> i8 {
     i8::from(above) - i8::from(below)
 }

@@ -26,7 +26,7 @@ pub enum Topic {
     NewAgents,
     /// What limits do that are made without one agent, or without one run.
     LeftOut,
-    /// The same for other shares.
+    /// What limits for other shares are, and what they do.
     Curve,
 }
 
@@ -314,7 +314,7 @@ fn interval(found: Option<(f64, f64)>) -> String {
     }
 }
 
-/// What too few passing runs can promise.
+/// Says what a limit from too few passing runs can promise.
 fn too_few(runs: usize, needed: Option<u64>, share: Share) -> String {
     let most = percent(promised(runs, 0));
     let wanted = percent(share.value());

@@ -43,7 +43,7 @@ pub struct Differences {
     pub changed_arguments: Vec<ChangedArgument>,
 }
 
-/// Something that is in some runs of a side.
+/// A tool or an argument, and how many runs of a side have it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Seen {

@@ -129,7 +129,7 @@ pub struct SuiteCost {
     pub interval: Option<(f64, f64)>,
     /// Exact stratified rank sum's p for a higher cost now.
     pub p_costlier: f64,
-    /// The same for a lower cost now.
+    /// Exact stratified rank sum's p for a lower cost now.
     pub p_cheaper: f64,
     /// The smallest `p_costlier` that these costs can lead to.
     pub smallest_p: f64,

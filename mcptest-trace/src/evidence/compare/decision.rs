@@ -68,7 +68,7 @@ pub(super) fn decide(comparison: &Comparison) -> Decision {
     }
 }
 
-/// The same, where the runs of each agent are a sample.
+/// Decides on a comparison in which the runs of each agent are a random sample.
 fn of_samples(comparison: &Comparison) -> Decision {
     let options = &comparison.options;
     if comparison.agents.is_empty() {

@@ -236,8 +236,8 @@ impl RecordCommands {
 }
 
 impl Comparison {
-    /// The same, where it is known what records more runs of agents, by their stems: the first sentence names the command
-    /// that records the runs which would decide.
+    /// Sets what records more runs of agents, by their stems. The first sentence then names the command that
+    /// records the runs which would decide.
     #[must_use]
     pub fn with_record_commands(mut self, commands: BTreeMap<String, RecordCommands>) -> Self {
         self.record_commands = commands;

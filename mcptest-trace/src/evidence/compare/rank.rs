@@ -204,8 +204,7 @@ impl Comparison {
             .map(String::as_str)
     }
 
-    /// The same comparison, with the rows of some agents alone. Whatever all agents together come to, the
-    /// decision too, stays what it is.
+    /// Keeps the rows of some agents. Whatever all agents together come to, the decision too, stays what it is.
     #[must_use]
     pub fn of_agents(&self, keep: impl Fn(&str) -> bool) -> Self {
         let some = |stems: &[String]| -> Vec<String> {

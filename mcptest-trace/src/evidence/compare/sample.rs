@@ -84,7 +84,7 @@ impl CostKind {
         }
     }
 
-    /// The same with its verb.
+    /// What there is less or more of, with its verb.
     pub(super) const fn noun_is(self) -> &'static str {
         match self {
             Self::Tokens => "tokens are",
@@ -213,7 +213,7 @@ impl RunSample {
         Self::priced(run, kind, &Prices::default())
     }
 
-    /// The same, where money is counted by these prices.
+    /// What a recorded run says. Its cost in money is counted by these prices.
     #[must_use]
     pub fn priced(run: &Run, kind: CostKind, prices: &Prices) -> Self {
         let trace = &run.trace;
@@ -247,7 +247,7 @@ setters! {
     }
 }
 
-/// How many of the runs of a side something is true of.
+/// How many runs of a side something is true of, and how many runs the side has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RunsOfSide {
@@ -269,7 +269,7 @@ impl RunsOfSide {
         format!("{} of {}", self.runs, counted(self.of, "run"))
     }
 
-    /// Those of a side that something is true of.
+    /// Counts the runs of a side that something is true of.
     pub(super) fn of(side: &[RunSample], is: impl Fn(&RunSample) -> bool) -> Self {
         Self::new(side.iter().filter(|run| is(run)).count(), side.len())
     }
@@ -391,7 +391,7 @@ pub enum Sides {
         /// The runs in question.
         candidate: Vec<RunSample>,
     },
-    /// The same bytes on both sides: no hypothesis.
+    /// On both sides, with equal bytes: there is no hypothesis to test.
     Unchanged,
     /// Only among the candidates.
     New,

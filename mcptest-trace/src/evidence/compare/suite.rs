@@ -19,7 +19,7 @@ pub struct SuiteOutcomes {
     pub interval: Option<(f64, f64)>,
     /// Exact stratified p for fewer passes now.
     pub p_worse: f64,
-    /// The same for more passes now.
+    /// Exact stratified p for more passes now.
     pub p_better: f64,
     /// `p_worse` if no run passed now.
     pub smallest_p: f64,

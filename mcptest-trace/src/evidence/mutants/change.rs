@@ -110,7 +110,7 @@ impl Change {
         turns
     }
 
-    /// The call whose name or arguments are others.
+    /// The call whose name or arguments the change replaces.
     pub(super) fn call(&self) -> Option<usize> {
         match self {
             Self::Tool { call, .. } | Self::Args { call, .. } => Some(*call),
@@ -118,7 +118,7 @@ impl Change {
         }
     }
 
-    /// The call that is another one, or has another result.
+    /// The one call that the change affects, in its name, its arguments or its result.
     pub(super) fn of_one(&self) -> Option<usize> {
         match self {
             Self::FailResult(call) | Self::DropResult(call) => Some(*call),

@@ -32,7 +32,7 @@ struct CallNumbers {
     results: u64,
 }
 
-/// What a change makes another of a call.
+/// The parts of a call that a change replaces, each as a number.
 #[derive(Default)]
 struct Another<'c> {
     name: Option<&'c str>,

@@ -31,7 +31,7 @@ pub(super) enum Needed {
 }
 
 impl CallFacts {
-    /// What is to be known of each call of a run.
+    /// The facts about each call of a run.
     pub(super) fn of_calls(run: &Run, tools: &Tools<'_>) -> Vec<Self> {
         let trace = &run.trace;
         let arguments: Vec<String> = trace

@@ -14,7 +14,7 @@ pub(super) fn plain(value: &Value) -> String {
     }
 }
 
-/// Another scalar of its kind; there is none of `null`.
+/// Changes a scalar to another one of its kind. There is none for `null`.
 pub(super) fn changed(leaf: &Value) -> Option<(Operator, Value)> {
     match leaf {
         Value::Bool(flag) => Some((Operator::ChangeFlag, json!(!flag))),

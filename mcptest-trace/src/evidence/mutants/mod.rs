@@ -208,7 +208,7 @@ impl Mutant {
         format!("{} {}", escape_line(&self.agent), self.describe())
     }
 
-    /// The same without the agent.
+    /// The mutant on one line, without its agent.
     #[must_use]
     pub fn describe(&self) -> String {
         let mut line = format!("run-{} {}", self.number, self.operator);

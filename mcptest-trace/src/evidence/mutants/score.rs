@@ -84,11 +84,11 @@ pub struct MutationScores {
     pub operators: BTreeMap<Operator, OperatorScore>,
     /// Of operators that do harm.
     pub harm: MeanScore,
-    /// The same of covered mutants alone.
+    /// Of operators that do harm, over covered mutants alone.
     pub harm_covered: MeanScore,
     /// Of operators that waste.
     pub waste: MeanScore,
-    /// The same of covered mutants alone.
+    /// Of operators that waste, over covered mutants alone.
     pub waste_covered: MeanScore,
     /// Harmless mutants that turned a gate red: the share is the brittleness.
     pub brittle: Count,

@@ -84,7 +84,7 @@ impl SiteFinder<'_> {
         });
     }
 
-    /// A change of the whole run, which makes it worse.
+    /// Adds a change of the whole run, which makes it worse.
     fn add_whole(&mut self, operator: Operator, what: impl Into<String>, change: Change) {
         self.add(operator, MutantLabel::Counted, None, what, change);
     }

@@ -12,7 +12,7 @@ pub(super) struct Sources {
     pub(super) turns: Vec<usize>,
 }
 
-/// The trace with this change, and where its parts come from.
+/// Applies a change to a trace. Returns the trace, and where its parts come from.
 pub(super) fn changed(before: &Trace, change: &Change) -> (Trace, Sources) {
     let (all, order) = (before.tool_calls.len(), change.order());
     let calls: Vec<usize> = order.clone().unwrap_or_else(|| (0..all).collect());
@@ -135,7 +135,7 @@ fn move_bounds(conversation: &mut Conversation, anchors: &[usize]) {
     }
 }
 
-/// Three times the prompt tokens of each step from this one on, and of the whole run accordingly.
+/// Triples the prompt tokens of each step from this one on, and adapts those of the whole run.
 fn grow(conversation: &mut Conversation, from: usize) {
     let mut more = 0;
     for step in conversation.steps.iter_mut().skip(from) {

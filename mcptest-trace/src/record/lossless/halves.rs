@@ -1,4 +1,4 @@
-//! Half a character: what stands for it until its other half comes, and when none comes.
+//! Surrogate halves of characters: what stands for one until its other half comes, and when none comes.
 
 use serde_json::Value;
 

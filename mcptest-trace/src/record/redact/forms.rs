@@ -5,7 +5,7 @@ use crate::eval::views::CONTROLS;
 /// Secrets below this many bytes are not looked for in hex: they would be found everywhere.
 const HEX: usize = 4;
 
-/// Likewise in base64.
+/// Secrets below this many bytes are not looked for in base64.
 const BASE64: usize = 6;
 
 pub(super) const ALPHABET: &[u8; 64] =

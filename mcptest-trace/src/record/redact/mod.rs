@@ -53,7 +53,7 @@ pub struct Redactor {
     names: Vec<String>,
     /// One group for each of `names`; nothing to look for without any.
     secrets: Option<Regex>,
-    /// Those that are words, which are looked for only where a credential stands.
+    /// Secrets that are words: they are looked for only where a credential stands.
     weak: Vec<Weak>,
     patterns: Vec<Regex>,
     /// What is known by its shape.
@@ -159,17 +159,16 @@ impl Redactor {
         })
     }
 
-    /// The same, which also takes out keys and tokens that are known by their shape, as logs of others
-    /// hold them: `sk-…`, `AKIA…`, `ghp_…`, `xoxb-…`, `Bearer …`, JWTs, private keys. They are looked for
-    /// as they stand, behind no encoding.
+    /// Takes out keys and tokens that are known by their shape, too, as logs of others hold them: `sk-…`, `AKIA…`,
+    /// `ghp_…`, `xoxb-…`, `Bearer …`, JWTs, private keys. They are looked for as they stand, behind no encoding.
     #[must_use]
     pub fn with_shapes(mut self) -> Self {
         self.shapes = shapes::known();
         self
     }
 
-    /// The same, which also blanks what stands at a key whose values are secrets (`password`, `client_secret`,
-    /// `api_key`, `refresh_token`, `authorization`, `cookie`, …), and logins in addresses.
+    /// Blanks what stands at a key whose values are secrets, too (`password`, `client_secret`, `api_key`,
+    /// `refresh_token`, `authorization`, `cookie`, …), and logins in addresses.
     ///
     /// ```
     /// use mcptest_trace::record::redact::Redactor;
@@ -188,8 +187,8 @@ impl Redactor {
         self
     }
 
-    /// The same, which also takes out what a recorded run shows as secret, wherever the run repeats it: the values of a
-    /// `Cookie` header, the password of a `Basic` login, what stands behind `--api-key` in the arguments of a command.
+    /// Takes out what a recorded run shows as secret, too, wherever the run repeats it: the values of a `Cookie`
+    /// header, the password of a `Basic` login, what stands behind `--api-key` in the arguments of a command.
     /// [`redact_run`](Self::redact_run) looks for them itself in the run that it is given, where secrets are known by
     /// their keys.
     #[must_use]
@@ -205,8 +204,8 @@ impl Redactor {
         learned.and_then(Result::ok).map(Box::new)
     }
 
-    /// The same, which leaves prompts and user turns that are one of these texts as they are. What the suite says is
-    /// compared with what was recorded, and a text of the suite is no secret.
+    /// Keeps prompts and user turns that are one of these texts. What the suite says is compared with what was
+    /// recorded, and a text of the suite is no secret.
     ///
     /// ```
     /// use mcptest_trace::record::redact::Redactor;
@@ -226,7 +225,7 @@ impl Redactor {
         self
     }
 
-    /// The same, which leaves values that are taken out only where they stand as a credential.
+    /// Leaves out secrets that are words: they are taken out only where a credential stands.
     #[must_use]
     pub fn without_words(mut self) -> Self {
         self.weak.clear();

@@ -35,7 +35,7 @@ const NAMES: [&str; 22] = [
 /// What counts call a login in an address.
 const LOGIN: &str = "login in a URL";
 
-/// What of a text is a secret by the key before it.
+/// Finds the secrets in a text that are told by the key before them.
 #[derive(Debug)]
 pub(super) struct Named {
     /// In JSON that is a text, escaped or not: the key, up to where its value begins.

@@ -19,7 +19,7 @@ impl Redactor {
         self.redact_run_counted(run, &mut RedactionCounts::default());
     }
 
-    /// The same, and counts what is taken out.
+    /// Takes secrets out of a cassette as [`redact_run`](Self::redact_run) does, and counts them.
     pub fn redact_run_counted(&self, run: &mut Value, counts: &mut RedactionCounts) {
         let of_run = self.learned_of(run);
         for learned in self.learned.iter().chain(&of_run) {

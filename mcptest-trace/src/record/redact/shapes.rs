@@ -40,7 +40,7 @@ pub(super) struct Shape {
     pattern: Regex,
 }
 
-/// All that are known.
+/// All shapes of keys that are known.
 pub(super) fn known() -> Vec<Shape> {
     let shapes = SHAPES.iter().filter_map(|(kind, pattern)| {
         let pattern = Regex::new(pattern).ok()?;

@@ -99,7 +99,7 @@ fn is_joint(character: char) -> bool {
     matches!(character, '-' | '_' | ' ' | '.')
 }
 
-/// A secret that is such a value.
+/// A secret that is words, so that it is taken out only where a credential stands.
 #[derive(Debug)]
 pub(super) struct Weak {
     name: String,

@@ -35,7 +35,8 @@ pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<bool, StoreError> {
     Ok(written)
 }
 
-/// The same for one of many files: its folder was looked through before, and is synced after the last.
+/// Creates one of many files, whole. `false`, and nothing is changed, when something has that name. The caller
+/// removes what killed processes left in the folder before, and syncs the folder after the last file.
 pub(super) fn write_another(path: &Path, bytes: &[u8]) -> Result<bool, StoreError> {
     let temporary = Temporary::new(path, bytes)?;
     match steps::link(&temporary.path, path) {
@@ -151,7 +152,7 @@ pub(super) struct Growing {
 }
 
 impl Growing {
-    /// Begins with the lines of the old file, where there is one.
+    /// Starts the new file as a copy of the old one, where there is one.
     pub(super) fn lines_of(path: &Path) -> Result<Self, StoreError> {
         remove_left_over(parent(path));
         let (temporary, mut file) = Temporary::create(path)?;

@@ -23,7 +23,7 @@ impl StoreError {
         }
     }
 
-    /// The same with what the system says, at the end of the problem.
+    /// Adds what the system says to the end of the problem.
     fn said_by(mut self, source: Error) -> Self {
         self.problem = format!("{}: {}", self.problem, said(&source));
         self.source = Some(source);
@@ -142,7 +142,7 @@ impl StoreError {
         self.source.as_ref().map(Error::kind)
     }
 
-    /// The same where a file was only tried: it is the folder that may not be written to.
+    /// Names the folder as what may not be written to, where the file was only there to try it.
     pub(super) fn of_folder(self, folder: &Path) -> Self {
         match self.source {
             Some(source) if may_not_be_written(&source) => Self::read_only(folder, source),

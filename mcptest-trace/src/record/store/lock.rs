@@ -25,7 +25,7 @@ impl Lock {
         Self::acquire_in(&std::env::temp_dir(), layout, waiting)
     }
 
-    /// The same, with lock files below a folder of one's own.
+    /// Waits for the lock on the runs of a layout. The lock files are below the folder `temporary`.
     pub(super) fn acquire_in(
         temporary: &Path,
         layout: &Layout,

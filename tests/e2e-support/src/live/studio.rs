@@ -108,7 +108,7 @@ impl Scene {
         self
     }
 
-    /// The same in place. What the provider before it saw is forgotten.
+    /// Plays another script, by a new provider. What the provider before it saw is forgotten.
     pub fn start(&mut self, script: &Value) {
         let script = Script::from_json(&script.to_string()).unwrap();
         self.provider = Some(Provider::start(script).unwrap());

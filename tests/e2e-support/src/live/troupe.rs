@@ -152,7 +152,7 @@ impl Stage {
         Self::in_folder(Folder::new(), suite)
     }
 
-    /// The same in a folder that is there.
+    /// Writes this suite into a folder that exists.
     pub fn in_folder(folder: Folder, suite: &str) -> Self {
         // Built before any time is taken.
         executable();

@@ -151,7 +151,7 @@ mod deeper {
 }
 "#;
 
-/// The same by the builder, over two roots.
+/// A target that runs the suites by the builder, over two roots.
 const BUILDER: &str = r#"use std::process::ExitCode;
 
 fn main() -> ExitCode {

@@ -9,7 +9,7 @@ use super::{client, recorded};
 use crate::need::namespace;
 use crate::support::process;
 
-/// The same words in a network namespace, in which loopback is all there is.
+/// A command in a network namespace, in which loopback is all there is.
 fn alone(command: &Command) -> Command {
     let (program, arguments) = namespace().split_first().unwrap();
     let mut inside = Command::new(program);

@@ -35,7 +35,7 @@ pub(super) fn calls(run: &Value) -> Vec<(String, String, String, Option<bool>)> 
     calls.collect()
 }
 
-/// The same, as it is written in a test.
+/// An expected call, as tests write it: name, arguments, text of the result, whether it is an error.
 pub(super) fn call(
     name: &str,
     args: &str,

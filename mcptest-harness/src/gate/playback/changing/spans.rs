@@ -69,7 +69,8 @@ pub(super) fn changes(old: &str, new: &str, is_any: bool) -> Option<Vec<Span>> {
     Some(spans)
 }
 
-/// The same of what no form tells: each token beside another.
+/// The spans in which two texts differ token by token, once the known forms are blanked; nothing where a word
+/// differs.
 fn tokens(old: &str, new: &str, is_any: bool) -> Option<Vec<Span>> {
     let token = TOKEN.as_ref()?;
     let cut = |text| -> Vec<&str> { token.find_iter(text).map(|found| found.as_str()).collect() };

@@ -8,7 +8,7 @@ use crate::event::Event;
 use crate::formats::otel::call_span::outcome;
 use crate::formats::otel::span::OtelSpan;
 
-/// What messages tell, as spans are joined with it.
+/// The events that messages tell of, while spans are joined with them.
 #[derive(Debug)]
 pub(super) struct Told {
     events: Vec<Stamped>,

@@ -80,8 +80,8 @@ pub(super) fn lines(
     lines
 }
 
-/// The same for a pull request: the first changes with the first lines of their diffs, the other lines folded; and the
-/// other changes, folded, for a place further below.
+/// What changed, for a pull request: the first changes with the first lines of their diffs, the other lines
+/// folded; and the other changes, folded, for a place further below.
 pub(super) fn blocks(comparison: &Comparison, names: &AgentNames) -> [Vec<MarkdownBlock>; 2] {
     let changes = shared(comparison);
     let (first, others) = changes.split_at(changes.len().min(CHANGES));
@@ -100,7 +100,7 @@ pub(super) fn blocks(comparison: &Comparison, names: &AgentNames) -> [Vec<Markdo
     [whole, folded.into_iter().collect()]
 }
 
-/// A change, and whose it is.
+/// A change in words, and the agents that have it.
 fn told(SharedChange { change, agents }: &SharedChange<'_>, names: &AgentNames) -> String {
     let whose = listing(&change.what, agents, ShownAgents::WithFinding, names);
     let whose = escape_markdown_but_code(&whose.unwrap_or_default());

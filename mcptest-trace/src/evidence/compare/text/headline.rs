@@ -194,7 +194,7 @@ impl Comparison {
         (!better.is_empty()).then(|| FindingSaid::of(said, &whose))
     }
 
-    /// Who passed before and does not pass any more, in too few runs to show it.
+    /// Names the agents that passed before and pass in no run now, in too few runs to show it.
     fn fallen(&self, names: &AgentNames) -> Option<String> {
         let fallen = self.whose(AgentComparison::has_fallen_to_none);
         let whose = named(names, &fallen, self::passes);
@@ -287,7 +287,7 @@ impl Comparison {
             .then(|| format!("{has} fewer runs with recorded {noun} than before ({whose})"))
     }
 
-    /// That what was asked to be shown is not.
+    /// Says that the comparison does not show what it was asked to show.
     fn not_shown(&self) -> Option<String> {
         (self.decision == Decision::NotShown)
             .then(|| "the comparison does not show that the agents are no worse".to_owned())
@@ -397,7 +397,7 @@ fn same_recordings(agents: usize) -> String {
     format!("the recordings of {agents} are the same on both sides")
 }
 
-/// So many agents, with the verb.
+/// A number of agents with its verb: `1 has`, `3 have`.
 fn have(count: usize) -> String {
     format!("{count} {}", if count == 1 { "has" } else { "have" })
 }

@@ -22,7 +22,7 @@ impl Comparison {
         joined(&self.markdown_blocks(), usize::MAX, "")
     }
 
-    /// The same in pieces, the headline first.
+    /// The Markdown in pieces, the headline first.
     #[must_use]
     pub fn markdown_blocks(&self) -> Vec<MarkdownBlock> {
         let names = AgentNames::of(self);

@@ -75,7 +75,7 @@ impl Comparison {
         format!("{head}\n\n{}", self.body(agents))
     }
 
-    /// The same without the headline: the table, what stands below it, and the exit status.
+    /// The text without the headline: the table, what stands below it, and the exit status.
     #[must_use]
     pub fn body(&self, agents: ShownAgents) -> String {
         let summary = wrapped(&self.summary(), 0);

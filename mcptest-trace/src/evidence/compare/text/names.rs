@@ -74,7 +74,7 @@ impl AgentNames {
         fitted(&escape_line(name), LONGEST)
     }
 
-    /// The same between backticks.
+    /// An agent by the stem of its recordings, made safe to print and between backticks.
     #[must_use]
     pub fn quoted(&self, stem: &str) -> String {
         format!("`{}`", self.plain(stem).replace('`', "ʼ"))

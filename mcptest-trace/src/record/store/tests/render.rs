@@ -83,7 +83,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The same value with the keys of every object put in in the opposite order.
+/// A copy of a value whose objects got their keys in the opposite order.
 fn reversed(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(reversed).collect(),
