@@ -1,7 +1,7 @@
 //! Addresses of servers, as messages show them.
 
 /// An address without what may be a key: its login, its query and its fragment.
-pub(crate) fn shown(url: &str) -> String {
+pub(crate) fn redact(url: &str) -> String {
     let plain = url.split(['?', '#']).next().unwrap_or_default();
     let Some((scheme, rest)) = plain.split_once("://") else {
         return plain.to_owned();
@@ -27,7 +27,7 @@ pub(crate) fn hidden_in(text: &str, url: &str) -> String {
     ];
     let whole = whole.into_iter().flatten().filter(|url| !url.is_empty());
     whole.fold(text.to_owned(), |text, url| {
-        text.replace(&url, &shown(&url))
+        text.replace(&url, &redact(&url))
     })
 }
 
@@ -50,7 +50,7 @@ mod tests {
             ("htp:/x?key=k1", "htp:/x"),
             ("https://example.com/a@b", "https://example.com/a@b"),
         ] {
-            assert_eq!(shown(url), expected);
+            assert_eq!(redact(url), expected);
         }
         let url = "https://example.com?key=k1";
         let text = "error sending request for url (https://example.com/?key=k1)";

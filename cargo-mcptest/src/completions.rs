@@ -3,8 +3,8 @@
 use clap_complete::Shell;
 use mcptest::command::CommandName;
 
-use crate::called;
 use crate::failure::Failure;
+use crate::invocation;
 use crate::output::Output;
 use crate::status::ExitStatus;
 
@@ -20,7 +20,7 @@ pub(crate) struct Completions {
 
 impl Completions {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
-        let mut command = called::command(CommandName::current());
+        let mut command = invocation::command(CommandName::current());
         // The file's name, which a shell completes.
         let program = command.get_name().to_owned();
         command.set_bin_name(&program);

@@ -109,7 +109,7 @@ fn text(case: &CaseResult, made_of: &[String]) -> String {
     }
     for target in &case.targets {
         for bound in &target.bounds {
-            text.push_str(&format!("  {}\n", asked(&target.name, bound)));
+            text.push_str(&format!("  {}\n", describe_bound(&target.name, bound)));
         }
     }
     for note in &case.notes {
@@ -136,7 +136,7 @@ fn text(case: &CaseResult, made_of: &[String]) -> String {
 }
 
 /// What was asked of a target, and how far it is from that.
-fn asked(target: &str, bound: &Bound) -> String {
+fn describe_bound(target: &str, bound: &Bound) -> String {
     let holds = if bound.holds {
         "holds"
     } else {

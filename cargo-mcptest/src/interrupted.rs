@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mcptest::command::call;
-use mcptest_suite::shown_path;
+use mcptest_suite::portable_path;
 use mcptest_trace::text::counted;
 use walkdir::WalkDir;
 
@@ -34,7 +34,7 @@ fn staged(places: &BTreeSet<PathBuf>) -> Vec<(PathBuf, usize)> {
 pub(crate) fn note(folder: &Path, places: &BTreeSet<PathBuf>) -> Option<String> {
     let staged = staged(places);
     let (first, runs) = staged.first()?;
-    let first = shown_path(first.strip_prefix(folder).unwrap_or(first));
+    let first = portable_path(first.strip_prefix(folder).unwrap_or(first));
     let more = match staged.len() {
         1 => String::new(),
         all => format!(", and {} like it", counted(all - 1, "more folder")),

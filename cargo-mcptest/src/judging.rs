@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use mcptest::command::{call, tell};
+use mcptest::command::{call, pass_on_name};
 use mcptest::judge;
 use mcptest::result::folder::{Results, VARIABLE};
 use mcptest::result::{CaseResult, CaseStatus};
@@ -14,7 +14,7 @@ use mcptest_suite::{escape, nearest, quoted_list};
 use mcptest_trace::record::fingerprint;
 use serde_json::{Value, json};
 
-use crate::bound;
+use crate::child_process;
 use crate::failure::Failure;
 use crate::interrupted;
 use crate::output::{Output, counted_are};
@@ -101,7 +101,7 @@ pub(crate) struct Opened {
 
 impl Opened {
     /// Finds the package, says which versions meet, and loads its suites.
-    pub(crate) fn of(judging: &Judging, output: &mut Output<'_>) -> Result<Self, Failure> {
+    pub(crate) fn open(judging: &Judging, output: &mut Output<'_>) -> Result<Self, Failure> {
         let package = judging.find()?;
         // A folder of suites without a crate has no versions to compare.
         if !package.name.is_empty() {
@@ -128,7 +128,7 @@ impl Opened {
     /// Opens a package and refuses suites that do not load: a command that changes or compares things needs all of
     /// them.
     pub(crate) fn whole(judging: &Judging, output: &mut Output<'_>) -> Result<Self, Failure> {
-        let opened = Self::of(judging, output)?;
+        let opened = Self::open(judging, output)?;
         opened.must_be_whole(output)?;
         Ok(opened)
     }
@@ -193,7 +193,7 @@ impl VerdictSource {
         filter: &Filter,
         output: &mut Output<'_>,
     ) -> Result<PackageVerdicts, Failure> {
-        let opened = Opened::of(&self.judging, output)?;
+        let opened = Opened::open(&self.judging, output)?;
         self.read_in(opened, filter, output)
     }
 
@@ -436,8 +436,8 @@ fn test(package: &FoundPackage, folder: &Path, output: &mut Output<'_>) -> Resul
         .current_dir(&package.folder)
         .env(VARIABLE, folder)
         .stdin(Stdio::null());
-    tell(&mut command);
-    let ran = bound::output(command.stderr(Stdio::piped()))
+    pass_on_name(&mut command);
+    let ran = child_process::output(command.stderr(Stdio::piped()))
         .map_err(|error| Failure::new(format!("cargo does not start: {error}")))?;
     let empty = std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
     if empty {

@@ -15,16 +15,15 @@
 //! - `package`: the crate that a command is about, found by `cargo metadata`;
 //! - `part`: one of several shards of its cases; `judging`: its verdicts; `git`: its recordings at a revision; `edit`: its suites, changed;
 //! - `gates`: what their declarations say of suites;
-//! - `called`: the arguments and the help, by the name of the call;
-//! - `bound`: programs that end with the command;
+//! - `invocation`: the arguments and the help, by the name of the call;
+//! - `child_process`: programs that end with the command;
 //! - `status`, `failure`, `output`: how a command answers.
 //!
 //! What is here never reaches the build of a test.
 
 mod address;
-mod bound;
 mod calibrate;
-mod called;
+mod child_process;
 mod compare;
 mod completions;
 mod contract;
@@ -37,6 +36,7 @@ mod git;
 mod import;
 mod init;
 mod interrupted;
+mod invocation;
 mod judging;
 mod mock;
 mod mutants;
@@ -118,7 +118,7 @@ pub fn main() -> ExitCode {
     if let Some(recorded) = record::child() {
         return recorded;
     }
-    let arguments = match called::arguments(std::env::args_os()) {
+    let arguments = match invocation::arguments(std::env::args_os()) {
         Ok(arguments) => arguments,
         Err(told) => return help(&told),
     };

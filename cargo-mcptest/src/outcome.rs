@@ -26,7 +26,7 @@ impl OutcomeSource {
     }
 
     /// In words.
-    pub(crate) const fn said(self) -> &'static str {
+    pub(crate) const fn describe(self) -> &'static str {
         match self {
             Self::Recorded => "as recorded",
             Self::Gates => "by the gates of the suites",
@@ -113,7 +113,7 @@ impl fmt::Display for ScoreOutcome {
 impl ScoreOutcome {
     /// Whether a run passed, which each score of the name must say; nothing where the run has no such score, or
     /// one of them does not say it.
-    pub(crate) fn of_run(&self, run: &Run) -> Option<bool> {
+    pub(crate) fn outcome_of(&self, run: &Run) -> Option<bool> {
         let passed = run
             .trace
             .scores_named(&self.name)
@@ -136,7 +136,7 @@ pub(crate) fn recorded(run: &Run) -> Option<bool> {
 pub(crate) struct Gates<'a>(Vec<Ask<'a>>);
 
 impl<'a> Gates<'a> {
-    pub(crate) fn of(agent: &AgentTest<'a>) -> Self {
+    pub(crate) fn for_agent(agent: &AgentTest<'a>) -> Self {
         Self(agent.asks())
     }
 
@@ -154,7 +154,7 @@ impl<'a> Gates<'a> {
     ) -> Option<bool> {
         let is_asked = |ask: &&Ask<'_>| without.is_none_or(|without| ask.gate() != without);
         let asks = self.0.iter().filter(is_asked);
-        let verdicts = asks.filter_map(|ask| ask.of_run(run));
+        let verdicts = asks.filter_map(|ask| ask.judge_run(run));
         verdicts.max().and_then(RunVerdict::passed)
     }
 }

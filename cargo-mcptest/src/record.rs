@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use mcptest::Harness;
-use mcptest::command::tell;
+use mcptest::command::pass_on_name;
 use mcptest::judge::PackageCase;
 use mcptest::result::CaseResult;
 use mcptest::result::folder::{Results, VARIABLE};
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::bound;
+use crate::child_process;
 use crate::failure::Failure;
 use crate::judging::{Filter, Opened, in_parallel};
 use crate::output::{Output, OutputFormat};
@@ -133,13 +133,13 @@ impl Record {
             .args(self.part.arguments())
             .args(self.filter.arguments())
             .stdin(Stdio::null());
-        self.tell(&mut child)?;
+        self.configure_child(&mut child)?;
         let mut results = ChildResults::default();
         let holds = match self.format {
             OutputFormat::Text => ran(&mut child)?,
             OutputFormat::Json => {
                 results.ask(&mut child, &package.folder)?;
-                let ran = bound::output(child.stderr(Stdio::inherit()))?;
+                let ran = child_process::output(child.stderr(Stdio::inherit()))?;
                 write!(
                     output.err,
                     "{}",
@@ -157,7 +157,7 @@ impl Record {
                 .filter(|case| self.filter.wants(case.name()) && self.part.records(case))
                 .collect();
             let judged = results.read(&opened.package.name);
-            let results = in_parallel(&wanted, |case| judged.of(case));
+            let results = in_parallel(&wanted, |case| judged.result_for(case));
             output.json(&json!({
                 "format": FORMAT,
                 "harness": opened.package.versions.json(),
@@ -186,7 +186,7 @@ impl Record {
     }
 
     /// Says to the process that records what it records, and how. Messages say the variables, whoever records.
-    fn tell(&self, child: &mut Command) -> Result<(), Failure> {
+    fn configure_child(&self, child: &mut Command) -> Result<(), Failure> {
         child.env("MCPTEST_RECORD", self.mode());
         let flags = [
             (self.which.only_runs, "MCPTEST_RECORD_ONLY_RUNS"),
@@ -249,7 +249,7 @@ struct JudgedByChild(HashMap<String, CaseResult>);
 
 impl JudgedByChild {
     /// The verdict on a case. One that runs the agent's own code is not made again.
-    fn of(&self, case: &PackageCase<'_>) -> CaseResult {
+    fn result_for(&self, case: &PackageCase<'_>) -> CaseResult {
         if !case.runs_code() {
             return case.judge();
         }
@@ -334,7 +334,7 @@ impl RecordJob {
             .current_dir(&self.folder)
             .env(CHILD, job)
             .env("CARGO_MANIFEST_DIR", &self.folder);
-        tell(&mut child);
+        pass_on_name(&mut child);
         Ok(child)
     }
 }

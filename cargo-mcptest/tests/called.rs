@@ -178,7 +178,7 @@ fn in_crate() -> [Folder; 2] {
     [bare, shop(&good()).with("Cargo.lock", other)]
 }
 
-fn said(program: &Path, folder: &Folder, line: &[String]) -> Finished {
+fn run_line(program: &Path, folder: &Folder, line: &[String]) -> Finished {
     let mut command: Command = command(program, folder.path());
     run(command.args(line).env("CARGO_NET_OFFLINE", "true"))
 }
@@ -200,7 +200,7 @@ fn each_text_has(name: &Name) {
     assert!(commands.len() > 10, "{commands:?}");
     let mut calls = 0;
     for line in help(&commands) {
-        let said = said(&program, &place, &line);
+        let said = run_line(&program, &place, &line);
         let text = format!("{}{}", said.stderr, said.stdout);
         name.is_told(&text, &commands);
         calls += text.matches(&format!("{} ", name.typed)).count();
@@ -208,7 +208,7 @@ fn each_text_has(name: &Name) {
     for folder in without_crate().iter().chain(&in_crate()) {
         let in_crate = folder.at("Cargo.toml").is_file();
         for line in lines(&commands) {
-            let said = said(&program, folder, &line);
+            let said = run_line(&program, folder, &line);
             let text = format!("$ {}\n{}{}", line.join(" "), said.stderr, said.stdout);
             name.is_told(&text, &commands);
             calls += text.matches(&format!("{} ", name.typed)).count();
@@ -236,7 +236,7 @@ fn a_suite_that_was_imported_by_either_name_is_known() {
         let [_, _, folder] = without_crate();
         let program = name.program(&place);
         let line = ["import", "runs.jsonl", "--suite", "suites/new.yml"];
-        said(&program, &folder, &line.map(str::to_owned)).exits(0);
+        run_line(&program, &folder, &line.map(str::to_owned)).exits(0);
         let suite = fs::read_to_string(folder.at("suites/new.yml")).unwrap();
         let written = format!("# Written by `{} import`.", name.typed);
         assert!(suite.starts_with(&written), "{suite}");

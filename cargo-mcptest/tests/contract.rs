@@ -10,7 +10,7 @@ mod support;
 
 use e2e_support::folder::Folder;
 use e2e_support::process::Finished;
-use e2e_support::shown::as_shown;
+use e2e_support::transcript::as_shown;
 use serde_json::{Value, json};
 use support::mcptest;
 
@@ -160,7 +160,7 @@ fn json_of(finished: &Finished) -> Value {
 }
 
 /// The kinds and tools of findings.
-fn told(findings: &Value) -> Vec<(String, String)> {
+fn kinds_and_tools(findings: &Value) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let findings = findings.as_array().unwrap().iter();
     findings
@@ -255,8 +255,14 @@ fn the_same_as_data_has_every_call() {
         said["calls"],
         json!({ "recorded": 4, "held": 4, "taken": 3, "refused_before": 0, "redacted": 0 })
     );
-    assert_eq!(told(&said["breaks"]), [both("required", "cancel_order")]);
-    assert_eq!(told(&said["changes"]), [both("removed", "audit")]);
+    assert_eq!(
+        kinds_and_tools(&said["breaks"]),
+        [both("required", "cancel_order")]
+    );
+    assert_eq!(
+        kinds_and_tools(&said["changes"]),
+        [both("removed", "audit")]
+    );
     let calls = json!([{ "file": "suites/cassettes/Clerk__gpt-5/run-2.json", "call": 1 }]);
     assert_eq!(said["breaks"][0]["calls"], calls);
     assert_eq!(said["breaks"][0]["argument"], "reason");
@@ -278,7 +284,7 @@ fn recordings_that_say_less_are_compared_as_far_as_they_go() {
     let said = contract(&digest, "desk", &reworded(), &["--format", "json"]).exits(0);
     let changes = json_of(&said)["changes"].clone();
     assert!(
-        told(&changes).contains(&both("description", "find_order")),
+        kinds_and_tools(&changes).contains(&both("description", "find_order")),
         "{changes}"
     );
     let line = with(json!(["desk::find_order(order: string, by?: string)"]));
@@ -552,7 +558,7 @@ fn a_call_of_a_tool_that_was_never_listed_breaks_nothing_new() {
 }
 
 /// The blocks of the page below `<!-- shown: NAME -->`: the name, and what is shown below the command.
-fn shown() -> Vec<(String, String)> {
+fn shown_blocks() -> Vec<(String, String)> {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/contract.md");
     let page = std::fs::read_to_string(page).unwrap();
     let blocks = page.split("<!-- shown: ").skip(1);
@@ -571,7 +577,7 @@ fn shown() -> Vec<(String, String)> {
 fn the_page_shows_what_is_printed() {
     let folder = folder(&runs());
     let mut names = Vec::new();
-    for (name, shown) in shown() {
+    for (name, shown) in shown_blocks() {
         let said = match name.as_str() {
             "what breaks" => contract(&folder, "desk", &breaking_tools(), &[]).exits(1),
             "what breaks nothing" => contract(&folder, "desk", &changed_tools(), &[]).exits(0),
@@ -593,7 +599,7 @@ fn a_call_that_was_refused_for_one_argument_breaks_for_another() {
     tools[1]["inputSchema"]["required"] = json!(["order", "reason"]);
     let said = contract(&folder, "desk", &tools, &["--format", "json"]).exits(1);
     assert_eq!(
-        told(&json_of(&said)["breaks"]),
+        kinds_and_tools(&json_of(&said)["breaks"]),
         [both("required", "cancel_order")]
     );
 }

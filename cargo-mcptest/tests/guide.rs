@@ -13,7 +13,7 @@ use std::path::Path;
 
 use e2e_support::folder::Folder;
 use e2e_support::process::{command, run};
-use e2e_support::shown::as_shown;
+use e2e_support::transcript::as_shown;
 use support::desk::desk;
 use support::four_agents::four_agents;
 use support::log::log;

@@ -38,12 +38,12 @@ fn reverse_agents(folder: &Folder, path: &str) {
     fs::write(folder.at(path), lines.join("\n") + "\n").unwrap();
 }
 
-fn said(folder: &Folder, arguments: &[&str], code: i32) -> String {
+fn stdout_of(folder: &Folder, arguments: &[&str], code: i32) -> String {
     mcptest(folder.path(), arguments).exits(code).stdout
 }
 
 fn json(folder: &Folder, arguments: &[&str], code: i32) -> Value {
-    let text = said(folder, &[arguments, &["--format", "json"]].concat(), code);
+    let text = stdout_of(folder, &[arguments, &["--format", "json"]].concat(), code);
     serde_json::from_str(&text).unwrap()
 }
 
@@ -85,8 +85,9 @@ fn assert_same(there: &str, here: &str) {
 fn a_comparison_is_the_same_bytes() {
     let folder = four_agents();
     let all = |folder: &Folder| {
-        let of =
-            |arguments: &[&str]| said(folder, &[&["compare", "before"], arguments].concat(), 1);
+        let of = |arguments: &[&str]| {
+            stdout_of(folder, &[&["compare", "before"], arguments].concat(), 1)
+        };
         [
             &[][..],
             &["--all"],
@@ -130,8 +131,8 @@ fn thresholds_verdicts_and_mutants_are_the_same() {
         unordered(&mut mutants, &["mutants"]);
         found.push(mutants);
         let [calibrated, mutants] = [&["calibrate"][..], &["mutants", "--all", "--diffs", "0"]]
-            .map(|arguments| said(folder, arguments, 0));
-        let junit = said(folder, &["report", "--format", "junit"], 0);
+            .map(|arguments| stdout_of(folder, arguments, 0));
+        let junit = stdout_of(folder, &["report", "--format", "junit"], 0);
         let mut of_junit: Vec<&str> = junit.lines().map(str::trim).collect();
         let values = of_junit.iter_mut().filter(|line| line.contains("[run "));
         values.for_each(|line| *line = line.split_once("value=").unwrap().1);
@@ -152,7 +153,7 @@ fn thresholds_verdicts_and_mutants_are_the_same() {
 
 /// What a page of the report has for its script, without what names a run.
 fn page(folder: &Folder) -> Vec<Value> {
-    said(
+    stdout_of(
         folder,
         &["report", "--baseline", "before", "--calibrate"],
         1,

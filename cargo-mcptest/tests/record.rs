@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use e2e_support::live::desk::{FIRST, SECOND, TWICE, refunds};
-use e2e_support::live::studio::Scene;
+use e2e_support::live::recording_crate::Scene;
 use e2e_support::process::{Finished, run};
 use serde_json::Value;
 

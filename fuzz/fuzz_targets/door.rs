@@ -44,7 +44,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     // What was recorded is given back, and nothing runs.
     let written = door.written();
-    let plays = Door::of_notes(&written);
+    let plays = Door::from_notes(&written);
     for call in door.calls() {
         let mut asked = request::call(br#"{"name":"x"}"#).expect("a request");
         asked.name.clone_from(&call.name);

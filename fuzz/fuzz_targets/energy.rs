@@ -21,7 +21,7 @@ fuzz_target!(|input: Input| {
     let (steps, threshold, drift, budget, gate, window, warmup, adaptive) = input;
     let steps: Vec<Step> = steps
         .iter()
-        .map(|(tokens, drift, errors)| Step::of(*tokens).with_drift(*drift).with_errors(*errors))
+        .map(|(tokens, drift, errors)| Step::new(*tokens).with_drift(*drift).with_errors(*errors))
         .collect();
     let options = GuardOptions::default()
         .with_ratio_threshold(threshold)

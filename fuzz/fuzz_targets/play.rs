@@ -20,10 +20,10 @@ fuzz_target!(|text: &str| {
     let Ok(cassette) = serde_json::from_str::<Value>(cassette) else {
         return;
     };
-    let Ok(recording) = Recording::of(&cassette) else {
+    let Ok(recording) = Recording::from_cassette(&cassette) else {
         return;
     };
-    if let Ok(server) = ServerPlayer::of(&recording, None) {
+    if let Ok(server) = ServerPlayer::new(&recording, None) {
         for tool in server.tools() {
             let name = tool["name"].as_str().unwrap_or_default();
             _ = server.call(name, &tool["inputSchema"]);
@@ -43,7 +43,7 @@ fuzz_target!(|text: &str| {
     let Ok(run) = player.run(&RunOptions::default()) else {
         return;
     };
-    let again = Recording::of(&run).expect("a played run is a recording");
+    let again = Recording::from_cassette(&run).expect("a played run is a recording");
     let player = Player::new(again, PlayOptions::default());
     ask(&player, &requests);
     _ = player.played();

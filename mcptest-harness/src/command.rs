@@ -74,7 +74,7 @@ impl CommandName {
 }
 
 /// Tells a process that this one starts how the command was called.
-pub fn tell(process: &mut Command) {
+pub fn pass_on_name(process: &mut Command) {
     process.env(VARIABLE, CommandName::current().words());
 }
 

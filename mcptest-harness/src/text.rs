@@ -1,8 +1,8 @@
 //! Short forms of long things, for whoever says something: knows nothing of gates, verdicts or suites.
 
 pub(crate) use mcptest_suite::text::{
-    TextForm, difference, looking_alike, normalised, part_that_looks_like, short_json, tell_apart,
-    tell_both_apart, truncate, unquoted, unseen, unseen_in,
+    TextForm, difference, escape_lookalike_pair, escape_lookalikes, looking_alike, normalised,
+    part_that_looks_like, short_json, truncate, unquoted, unseen, unseen_in,
 };
 use mcptest_trace::record::fingerprint;
 

@@ -168,10 +168,10 @@ fn what_is_asked_can_be_asked_of_other_runs() {
     let names: Vec<_> = asks.iter().map(Ask::name).collect();
     assert_eq!(names, ["expect", "calls", "narrative", "stability"]);
     let mut run = agent.runs().unwrap()[0].clone();
-    assert_eq!(asks[2].of_run(&run), Some(RunVerdict::Fails));
+    assert_eq!(asks[2].judge_run(&run), Some(RunVerdict::Fails));
     run.trace.final_response = Some("Nothing was done.".to_owned());
-    assert_eq!(asks[2].of_run(&run), Some(RunVerdict::Holds));
-    assert_eq!(asks[3].of_run(&run), None);
+    assert_eq!(asks[2].judge_run(&run), Some(RunVerdict::Holds));
+    assert_eq!(asks[3].judge_run(&run), None);
 
     let copy = tempfile::tempdir().unwrap();
     assert_eq!(

@@ -26,13 +26,13 @@ pub(crate) fn in_texts(run: &ForeignRun) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    fn told(system: &str, said: &str, then: &str) -> Option<&'static str> {
+    fn detect_form(system: &str, said: &str, then: &str) -> Option<&'static str> {
         let mut run = ForeignRun {
             system_prompt: Some(system.to_owned()),
             ..ForeignRun::default()
         };
         run.user("Fix it.".to_owned());
-        run.said(said.to_owned());
+        run.push_assistant(said.to_owned());
         run.user(then.to_owned());
         in_texts(&run)
     }
@@ -95,7 +95,7 @@ mod tests {
             ("You help people.", "Action: call the bank.", "", None),
             ("You help people.", "Order 7 is lost.", "", None),
         ] {
-            assert_eq!(told(system, said, then), expected, "{said}");
+            assert_eq!(detect_form(system, said, then), expected, "{said}");
         }
     }
 }

@@ -47,7 +47,7 @@ pub(crate) fn read_results(content: Option<&Value>, run: &mut ForeignRun) {
 fn read_parts<'v>(parts: impl Iterator<Item = &'v Value>, run: &mut ForeignRun) -> String {
     let mut said = String::new();
     for part in parts {
-        match MessagePart::of(part) {
+        match MessagePart::from_value(part) {
             Some(known) => known.read(part, run),
             None => said.push_str(&text_of(Some(part))),
         }
@@ -58,7 +58,7 @@ fn read_parts<'v>(parts: impl Iterator<Item = &'v Value>, run: &mut ForeignRun) 
 /// Reads what a model wrote, block by block.
 pub(crate) fn read_blocks(content: Option<&Value>, run: &mut ForeignRun) {
     let Some(Value::Array(blocks)) = content else {
-        run.said(text_of(content));
+        run.push_assistant(text_of(content));
         return;
     };
     for block in blocks {
@@ -67,13 +67,13 @@ pub(crate) fn read_blocks(content: Option<&Value>, run: &mut ForeignRun) {
 }
 
 pub(crate) fn read_block(block: &Value, run: &mut ForeignRun) {
-    if let Some(part) = MessagePart::of(block) {
+    if let Some(part) = MessagePart::from_value(block) {
         part.read(block, run);
         return;
     }
     let kind = text(block, "type").unwrap_or("text");
     match kind {
-        "text" => run.said(text_of(Some(block))),
+        "text" => run.push_assistant(text_of(Some(block))),
         "thinking" | "redacted_thinking" => run.note("reasoning left out"),
         "tool_use" | "mcp_tool_use" | "server_tool_use" => {
             run.call(parts::block_call(block).into());
@@ -84,9 +84,9 @@ pub(crate) fn read_block(block: &Value, run: &mut ForeignRun) {
         }
         "refusal" => {
             run.refused = true;
-            run.said(text_of(Some(block)));
+            run.push_assistant(text_of(Some(block)));
         }
         "compaction" | "fallback" => run.note("compaction left out"),
-        _ => run.said(text_of(Some(block))),
+        _ => run.push_assistant(text_of(Some(block))),
     }
 }

@@ -1,8 +1,8 @@
 //! A foreign run as a recording: the one place where recordings are made.
 
+mod envelope;
 mod result;
 mod stop;
-mod written;
 
 use mcptest_session::record::pairing::Pairing;
 use mcptest_trace::record::Talk;
@@ -35,7 +35,7 @@ pub struct Imported {
 /// # Errors
 ///
 /// Why it is no run of which a recording can be made.
-pub(crate) fn of(run: &ForeignRun, mapping: &Mapping) -> Result<Imported, Lost> {
+pub(crate) fn from_run(run: &ForeignRun, mapping: &Mapping) -> Result<Imported, Lost> {
     let refuse = |reason, detail: &str| Err(Lost::new(reason, detail));
     let asked = run.asked.as_ref().or(run.answered.first());
     let Some(model) = mapping.model.clone().or_else(|| asked.cloned()) else {
@@ -148,7 +148,7 @@ impl<'m> Writer<'m> {
                     self.written.push((self.characters, 0));
                     self.pairing.step();
                 }
-                Event::Said(text) => self.said(text),
+                Event::Said(text) => self.push_assistant(text),
                 Event::Call(call) => self.call(call),
                 Event::Answer(answer) => self.answer(answer),
             }
@@ -160,9 +160,9 @@ impl<'m> Writer<'m> {
         self.characters += text.chars().count();
     }
 
-    fn said(&mut self, text: &str) {
+    fn push_assistant(&mut self, text: &str) {
         self.count_written(text);
-        self.talk.said(text);
+        self.talk.add_agent(text);
     }
 
     fn count_written(&mut self, text: &str) {
@@ -181,7 +181,7 @@ impl<'m> Writer<'m> {
                 .add("arguments that are no JSON object stay as they are");
         }
         for change in changes {
-            self.notes.add(change.told());
+            self.notes.add(change.describe());
         }
         blob::condense(&mut args);
         let is_own = call.agent_id.is_none();
@@ -235,7 +235,7 @@ impl<'m> Writer<'m> {
 
     fn answer(&mut self, answer: &Answer) {
         let id = answer.id.as_deref().unwrap_or_default();
-        if let Some(call) = self.pairing.of(id) {
+        if let Some(call) = self.pairing.by_id(id) {
             self.result(call, answer);
         } else {
             let detail = format!("no call before it has the identifier `{id}`");

@@ -24,14 +24,14 @@ pub(crate) enum MessagePart {
 
 impl MessagePart {
     /// What a part is, if it is no text, no picture and no block of Anthropic's.
-    pub(crate) fn of(part: &Value) -> Option<Self> {
+    pub(crate) fn from_value(part: &Value) -> Option<Self> {
         let kind = text(part, "type").unwrap_or_default();
         let inner = |key: &str| given(part, key).filter(|inner| inner.is_object());
         if let Some(call) = inner("toolUse") {
             return Some(Self::Call(call_of(call, "toolUseId", "name", "input")));
         }
         if let Some(result) = inner("toolResult") {
-            return Some(Self::Answer(of_converse(result)));
+            return Some(Self::Answer(parse_converse_result(result)));
         }
         if let Some(call) = inner("functionCall") {
             return Some(Self::Call(call_of(call, "id", "name", "args")));
@@ -46,7 +46,7 @@ impl MessagePart {
                 let args = if is_old { "args" } else { "input" };
                 Self::Call(call_of(part, "toolCallId", "toolName", args))
             }
-            "tool-result" => Self::Answer(of_ai_sdk(part)),
+            "tool-result" => Self::Answer(parse_ai_sdk_result(part)),
             "function_call" => {
                 let id = identifier(part, "call_id").or_else(|| identifier(part, "id"));
                 Self::Call(Call::new(id, text(part, "name"), member(part, "arguments")))
@@ -61,7 +61,7 @@ impl MessagePart {
                 let name = kind.strip_prefix("tool-");
                 let name = name.or_else(|| text(part, "toolName"));
                 let call = Call::new(identifier(part, "toolCallId"), name, member(part, "input"));
-                Self::Both(call, of_shown(part))
+                Self::Both(call, parse_ui_result(part))
             }
             _ if inner("reasoningContent").is_some() => Self::Thought,
             _ if looks_like_call(part) => Self::Unknown,
@@ -94,7 +94,7 @@ impl MessagePart {
 /// Whether a message has parts that are no text, no picture and no block of Anthropic's.
 pub(crate) fn has_part(message: &Value) -> bool {
     let mut parts = list(message, "content").iter();
-    parts.any(|part| MessagePart::of(part).is_some())
+    parts.any(|part| MessagePart::from_value(part).is_some())
 }
 
 /// Whether a message of a tool holds results that say themselves of which call they are. Else its content is a result,
@@ -118,7 +118,7 @@ fn answer_of(result: &Value, id: &str, name: &str, value: Value, is_error: Optio
 }
 
 /// A result of the Converse API: a list of texts and values, and a status that some models lack.
-fn of_converse(result: &Value) -> Answer {
+fn parse_converse_result(result: &Value) -> Answer {
     let block = |block: &Value| match (text(block, "text"), given(block, "json")) {
         (Some(said), _) => json!({ "type": "text", "text": said }),
         (_, Some(value)) => json!({ "type": "text", "text": canonical_json(value) }),
@@ -137,7 +137,7 @@ fn of_converse(result: &Value) -> Answer {
 }
 
 /// A result of the AI SDK: since version 5 its output says of which kind it is.
-fn of_ai_sdk(part: &Value) -> Answer {
+fn parse_ai_sdk_result(part: &Value) -> Answer {
     let output = given(part, "output").filter(|output| text(output, "type").is_some());
     let (value, is_error) = if let Some(output) = output {
         let kind = text(output, "type").unwrap_or_default();
@@ -163,7 +163,7 @@ fn is_shown_call(part: &Value) -> bool {
 }
 
 /// The result of such a call.
-fn of_shown(part: &Value) -> Option<Answer> {
+fn parse_ui_result(part: &Value) -> Option<Answer> {
     let (key, failed) = match text(part, "state")? {
         "output-available" => ("output", false),
         "output-error" => ("errorText", true),

@@ -12,7 +12,7 @@ pub struct Digest([u8; 16]);
 
 impl Digest {
     /// The digest of some texts, each apart from the next.
-    pub fn of(parts: &[&str]) -> Self {
+    pub fn from_parts(parts: &[&str]) -> Self {
         let mut hash = Sha256::new();
         for part in parts {
             hash.update((part.len() as u64).to_be_bytes());
@@ -24,13 +24,13 @@ impl Digest {
     }
 
     /// The digest of a value, whatever the order of its keys.
-    pub fn of_value(value: &Value) -> Self {
-        Self::of(&[&canonical_json(value)])
+    pub fn from_value(value: &Value) -> Self {
+        Self::from_parts(&[&canonical_json(value)])
     }
 
     /// The digest of this digest and a text after it.
     pub fn then(self, next: &str) -> Self {
-        Self::of(&[&hex(&self.0), next])
+        Self::from_parts(&[&hex(&self.0), next])
     }
 }
 

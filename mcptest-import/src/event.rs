@@ -16,7 +16,7 @@ pub(crate) type CallTokens = StepTokens;
 
 /// What several model calls took together, where each says what it was sent and wrote.
 pub(crate) fn sum(steps: &[CallTokens]) -> Option<CallTokens> {
-    let sum = Tokens::of_steps(steps);
+    let sum = Tokens::from_steps(steps);
     let mut taken = CallTokens::new(sum.prompt?, sum.completion?);
     (taken.cached, taken.reasoning) = (sum.cached, sum.reasoning);
     Some(taken)
@@ -106,7 +106,7 @@ pub(crate) struct Leading {
 
 impl Leading {
     /// After what is the system prompt already.
-    pub(crate) fn of(run: &mut ForeignRun, is_open: bool) -> Self {
+    pub(crate) fn new(run: &mut ForeignRun, is_open: bool) -> Self {
         let texts = Vec::from_iter(run.system_prompt.take());
         Self { texts, is_open }
     }
@@ -136,7 +136,7 @@ pub(crate) enum ReportedScore {
 
 impl ReportedScore {
     /// A number, or a verdict.
-    pub(crate) fn of(value: &Value) -> Option<Self> {
+    pub(crate) fn from_value(value: &Value) -> Option<Self> {
         match value {
             Value::Bool(passed) => Some(Self::Passed(*passed)),
             Value::Number(reward) => Some(Self::Reward(reward.clone())),
@@ -175,13 +175,13 @@ pub(crate) enum Event {
 impl Event {
     /// A call or a result of a sub-agent, as one among those of the run that called it; nothing else of
     /// a sub-agent stands there.
-    pub(crate) fn of_subagent(&self, agent: &str) -> Option<Self> {
-        self.of_invoked(agent, agent)
+    pub(crate) fn as_subagent_event(&self, agent: &str) -> Option<Self> {
+        self.as_invocation_event(agent, agent)
     }
 
     /// A call or a result of a sub-agent that may run several times. `invoked` names this run of it, `agent` the
     /// agent.
-    pub(crate) fn of_invoked(&self, invoked: &str, agent: &str) -> Option<Self> {
+    pub(crate) fn as_invocation_event(&self, invoked: &str, agent: &str) -> Option<Self> {
         let own = |id: &Option<String>| id.as_ref().map(|id| format!("{invoked}/{id}"));
         match self {
             Self::Call(call) => Some(Self::Call(Call {
@@ -274,7 +274,7 @@ impl ForeignRun {
     }
 
     /// The agent said something, unless it is nothing.
-    pub(crate) fn said(&mut self, text: String) {
+    pub(crate) fn push_assistant(&mut self, text: String) {
         if !text.is_empty() {
             self.push(Event::Said(text));
         }

@@ -7,7 +7,7 @@ use crate::input::{Record, RecordPlace};
 
 /// What was said so far, after each of some messages, and in all.
 pub(crate) fn states(begin: &str, essences: impl Iterator<Item = String>) -> (Vec<Digest>, Digest) {
-    let mut state = Digest::of(&[begin]);
+    let mut state = Digest::from_parts(&[begin]);
     let after = essences.map(|essence| {
         state = state.then(&essence);
         state
@@ -55,7 +55,7 @@ impl Joiner {
     /// Whether a file logs a call twice: the same one, with the same identifier.
     pub fn knows(&mut self, record: &Record<'_>, id: &str) -> bool {
         let file = record.part.input.to_string();
-        let call = Digest::of_value(&record.value);
+        let call = Digest::from_value(&record.value);
         !self.logged.insert(call.then(id).then(&file))
     }
 
@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     fn state(step: usize) -> Digest {
-        Digest::of(&["state", &step.to_string()])
+        Digest::from_parts(&["state", &step.to_string()])
     }
 
     /// The call of a step; all runs are in the same states, so that nothing but the order tells them apart.
@@ -264,7 +264,7 @@ mod tests {
             let (mut joiner, mut number, mut attempts) = (Joiner::default(), 0, 0);
             let mut add = |joiner: &mut Joiner, step, is_failed| {
                 number += 1;
-                joiner.chained(RecordPlace::of(number, 1), &link(step, is_failed));
+                joiner.chained(RecordPlace::new(number, 1), &link(step, is_failed));
             };
             for (run, failed) in order.iter().zip(failed) {
                 let step = steps[*run];
@@ -288,9 +288,9 @@ mod tests {
     fn what_goes_on_a_second_time_leaves_the_last_run_that_went_on() {
         let mut joiner = Joiner::default();
         for (number, step) in [(1, 0), (2, 0), (3, 1), (4, 1), (5, 1)] {
-            joiner.chained(RecordPlace::of(number, 1), &link(step, false));
+            joiner.chained(RecordPlace::new(number, 1), &link(step, false));
         }
-        joiner.chained(RecordPlace::of(6, 1), &link(1, true));
+        joiner.chained(RecordPlace::new(6, 1), &link(1, true));
         let runs = joiner.finish().into_iter();
         let runs = runs.map(|run| {
             let numbers = run.parts.iter().map(|part| part.number());

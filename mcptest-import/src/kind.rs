@@ -108,7 +108,7 @@ impl FormatKind {
     /// # Errors
     ///
     /// The formats that were looked for, in words.
-    pub fn of(input: &Input, value: &Value) -> Result<Self, Lost> {
+    pub fn detect(input: &Input, value: &Value) -> Result<Self, Lost> {
         let all = Self::value_variants();
         let mut fitting = all.iter().filter(|kind| kind.format().fits(input, value));
         fitting.next().copied().ok_or_else(|| {

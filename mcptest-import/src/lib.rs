@@ -5,7 +5,7 @@
 //!
 //! - `input`: where the records of a file lie, and a record at a time;
 //! - `kind`, `format`: which format a file has; `formats`: one module a format reads its records into an `event::ForeignRun`;
-//! - `joining`, `essence`: which records are one run; `reading`: the runs of some records, mapped, in both passes;
+//! - `joining`, `comparable`: which records are one run; `reading`: the runs of some records, mapped, in both passes;
 //! - `shared`: records that are of several runs;
 //! - `blocks`, `dialect`, `actions`: the parts of messages, which several formats share;
 //! - `nesting`, `waiting`, `distinct`: what several formats look things up in;
@@ -14,10 +14,10 @@
 mod actions;
 mod blocks;
 mod cassette;
+mod comparable;
 mod dialect;
 mod digest;
 mod distinct;
-mod essence;
 mod event;
 mod format;
 mod formats;

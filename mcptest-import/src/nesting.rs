@@ -20,7 +20,7 @@ pub(crate) enum Visit {
 
 impl Nesting {
     /// Of things by their names, each with the name of the one around it. Of things with one name the last is meant.
-    pub(crate) fn of<K: Eq + Hash>(things: impl Iterator<Item = (K, Option<K>)>) -> Self {
+    pub(crate) fn from_pairs<K: Eq + Hash>(things: impl Iterator<Item = (K, Option<K>)>) -> Self {
         let (names, outer): (Vec<K>, Vec<Option<K>>) = things.unzip();
         let places: HashMap<&K, usize> = names.iter().zip(0..).collect();
         let around = outer.iter();
@@ -121,7 +121,7 @@ mod tests {
             ("d", Some("a")),
             ("e", Some("a")),
         ];
-        let nesting = Nesting::of(names.into_iter());
+        let nesting = Nesting::from_pairs(names.into_iter());
         let entered = nesting.visits().iter().filter_map(|visit| match visit {
             Visit::Enter(place) => Some(names[*place].0),
             Visit::Leave(_) => None,
@@ -142,7 +142,7 @@ mod tests {
             ("d", Some("a")),
             ("e", Some("d")),
         ];
-        let nesting = Nesting::of(names.into_iter());
+        let nesting = Nesting::from_pairs(names.into_iter());
         let depths = nesting.handed_down(0, |depth, _| depth + 1);
         assert_eq!(depths, [0, 0, 2, 1, 2]);
     }
@@ -152,7 +152,7 @@ mod tests {
         fn all_are_entered_once_after_the_one_around_and_left_once(
             outer in proptest::collection::vec(proptest::option::of(0_usize..12), 0..12),
         ) {
-            let nesting = Nesting::of(outer.iter().copied().enumerate());
+            let nesting = Nesting::from_pairs(outer.iter().copied().enumerate());
             let mut open = Vec::new();
             let mut entered = Vec::new();
             for visit in nesting.visits() {

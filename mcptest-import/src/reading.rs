@@ -29,7 +29,7 @@ pub enum GroupBy {
 
 impl GroupBy {
     /// The value by which a run is grouped.
-    pub fn of(&self, mapped: &Mapped, records: &[Record<'_>]) -> Option<String> {
+    pub fn group_value(&self, mapped: &Mapped, records: &[Record<'_>]) -> Option<String> {
         match self {
             Self::Task => mapped.run.task.clone(),
             Self::Field(pointer) => match records.first()?.value.pointer(pointer)? {
@@ -159,7 +159,7 @@ impl Reading<'_> {
                 Err(value) => return Ok(vec![Record { value, ..record }]),
             }
         }
-        let (values, changes) = shared.of(part, keys);
+        let (values, changes) = shared.get(part, keys);
         let records = values.into_iter().map(|value| Record {
             value,
             changes: changes.to_vec(),
@@ -217,7 +217,7 @@ impl Reading<'_> {
                 notes: std::mem::take(&mut run.notes).into(),
                 lost: std::mem::take(&mut run.lost),
             },
-            None => cassette::of(&run, self.mapping)?,
+            None => cassette::from_run(&run, self.mapping)?,
         };
         imported.notes.append(&mut run.hints);
         // The recording has the rest.
@@ -238,7 +238,9 @@ impl Reading<'_> {
         records: &[Record<'_>],
     ) -> AgentProfile {
         let by = self.group_by.iter();
-        let mut key: Vec<String> = by.filter_map(|by| by.of(mapped, records)).collect();
+        let mut key: Vec<String> = by
+            .filter_map(|by| by.group_value(mapped, records))
+            .collect();
         if self.group_by.is_empty() && kind.format().has_tasks() {
             key.extend(mapped.run.task.clone());
         }

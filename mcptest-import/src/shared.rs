@@ -33,7 +33,7 @@ impl SharedRecords {
     }
 
     /// What a record has of the run with some keys, which are in order, and what was read otherwise in the record.
-    pub(crate) fn of(&self, place: RecordPlace, keys: &[Digest]) -> (Vec<Value>, &[Change]) {
+    pub(crate) fn get(&self, place: RecordPlace, keys: &[Digest]) -> (Vec<Value>, &[Change]) {
         let Some(record) = self.records.get(&place) else {
             return (Vec::new(), &[]);
         };
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     fn key(name: &str) -> Digest {
-        Digest::of(&[name])
+        Digest::from_parts(&[name])
     }
 
     fn keys(names: &[&str]) -> Vec<Digest> {
@@ -95,11 +95,11 @@ mod tests {
         };
         let of = [("a", &[0, 3][..]), ("b", &[1]), ("c", &[2, 4])];
         let of = of.map(|(name, places)| (key(name), parts(places)));
-        let place = RecordPlace::of(1, 10);
+        let place = RecordPlace::new(1, 10);
         let mut shared = SharedRecords::default();
         shared.keep(place, Parts::from(of), vec![Change::Number]);
         let own = |names: &[&str]| {
-            let (values, changes) = shared.of(place, &keys(names));
+            let (values, changes) = shared.get(place, &keys(names));
             assert_eq!(changes, [Change::Number]);
             values
         };
@@ -113,7 +113,7 @@ mod tests {
         let half = u32::try_from(KEPT / 2).unwrap();
         let mut shared = SharedRecords::default();
         let mut keep = |number, length| {
-            let place = RecordPlace::of(number, length);
+            let place = RecordPlace::new(number, length);
             shared.make_room(place);
             shared.keep(place, Parts::new(), Vec::new());
             let all =

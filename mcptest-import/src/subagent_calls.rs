@@ -18,7 +18,9 @@ pub(crate) fn take_calls<'e, T: Ord + Copy + 'e>(
 ) {
     let calls = subagents.into_iter().flat_map(|agent| {
         let calls = agent.events.iter();
-        calls.filter_map(move |(at, event)| Some((*at, event.of_invoked(agent.id, agent.name)?)))
+        calls.filter_map(move |(at, event)| {
+            Some((*at, event.as_invocation_event(agent.id, agent.name)?))
+        })
     });
     let mut calls: Vec<(T, Event)> = calls.collect();
     calls.sort_by_key(|(at, _)| *at);
@@ -66,7 +68,7 @@ mod tests {
             for (agent, own) in &subagents {
                 for (at, event) in own {
                     let before = plain.iter().position(|(own, _)| own > at);
-                    let event = event.of_subagent(agent).unwrap();
+                    let event = event.as_subagent_event(agent).unwrap();
                     plain.insert(before.unwrap_or(plain.len()), (*at, event));
                 }
             }

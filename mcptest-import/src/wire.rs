@@ -24,7 +24,7 @@ pub(crate) fn read(record: &mut Value) -> Result<(), String> {
             continue;
         };
         let text = body.as_str().or_else(|| text(body, "string"));
-        if let Some(read) = text.map(of_text).transpose()?.flatten() {
+        if let Some(read) = text.map(parse_body).transpose()?.flatten() {
             *body = read;
         }
     }
@@ -32,11 +32,11 @@ pub(crate) fn read(record: &mut Value) -> Result<(), String> {
 }
 
 /// What a text is, if it is the body of a request or of an answer.
-fn of_text(text: &str) -> Result<Option<Value>, String> {
+fn parse_body(text: &str) -> Result<Option<Value>, String> {
     const KNOWN: [&str; 5] = ["model", "messages", "choices", "candidates", "contents"];
     let begin = text.trim_start();
     if ["data:", "event:"].iter().any(|it| begin.starts_with(it)) {
-        return of_stream(text).map(Some);
+        return parse_stream(text).map(Some);
     }
     let read = Some(begin).filter(|begin| begin.starts_with('{'));
     let read = read.and_then(|text| parse(text.as_bytes()).ok());
@@ -44,7 +44,7 @@ fn of_text(text: &str) -> Result<Option<Value>, String> {
     Ok(read.filter(|read| KNOWN.iter().any(|key| given(read, key).is_some())))
 }
 
-fn of_stream(text: &str) -> Result<Value, String> {
+fn parse_stream(text: &str) -> Result<Value, String> {
     let events = sse::events(text.as_bytes(), true);
     let mut read = events.iter();
     let protocol = read.find_map(|event| whose(&parse(event.data.as_bytes()).ok()?.value));

@@ -64,7 +64,7 @@ pub(crate) struct Function {
 
 impl Function {
     /// The agent's function of an attribute. `module` is the name of the module or check that has the attribute.
-    pub(crate) fn of(arguments: &Arguments, loaded: &Loaded, module: &Ident) -> Self {
+    pub(crate) fn new(arguments: &Arguments, loaded: &Loaded, module: &Ident) -> Self {
         let (span, harness) = (arguments.path.span(), &loaded.harness);
         let Some(agent) = &arguments.agent else {
             return Self {

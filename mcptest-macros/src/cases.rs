@@ -30,7 +30,7 @@ pub(crate) fn module(
     for case in loaded.suite.cases() {
         tree.insert(case);
     }
-    let agent = Function::of(arguments, loaded, &module.ident);
+    let agent = Function::new(arguments, loaded, &module.ident);
     items.extend(shared(loaded, &agent, span)?);
     items.extend(syn::parse2::<syn::File>(tree.write(loaded, span, 0))?.items);
     let beside = agent.beside;

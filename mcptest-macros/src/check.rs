@@ -25,7 +25,7 @@ pub(crate) fn function(
         }
     }
     let tests = tree.write(loaded, span, 0);
-    let agent = Function::of(arguments, loaded, name);
+    let agent = Function::new(arguments, loaded, name);
     let (rebuild, case) = (rebuild(loaded, span), macro_case(loaded, &agent, span));
     let beside = agent.beside;
     let harness = &loaded.harness;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mcptest_suite::{Diagnostic, LoadError, Style, model::Suite, shown_path};
+use mcptest_suite::{Diagnostic, LoadError, Style, model::Suite, portable_path};
 use syn::{Error, Ident, LitStr};
 
 use crate::dependency::harness_in;
@@ -42,21 +42,21 @@ pub(crate) fn load(literal: &LitStr) -> Result<Loaded, Error> {
     let file = match found.as_slice() {
         [file] => *file,
         [] => {
-            let [first, second] = candidates.map(|path| shown_path(&path));
+            let [first, second] = candidates.map(|path| portable_path(&path));
             return Err(fail(format!(
                 "no suite file: neither `{first}` nor `{second}` exists in {}",
-                shown_path(&crate_dir)
+                portable_path(&crate_dir)
             )));
         }
         [first, second, ..] => {
             return Err(fail(format!(
                 "two suite files fit: `{}` and `{}`; rename one of them",
-                shown_path(first),
-                shown_path(second)
+                portable_path(first),
+                portable_path(second)
             )));
         }
     };
-    let (path, shown) = (crate_dir.join(file), shown_path(file));
+    let (path, shown) = (crate_dir.join(file), portable_path(file));
     let suite = Suite::read(&path, &shown).map_err(|error| {
         fail(format!(
             "the suite does not load\n\n{}",
@@ -67,7 +67,7 @@ pub(crate) fn load(literal: &LitStr) -> Result<Loaded, Error> {
         suite,
         path,
         shown,
-        relative: shown_path(relative),
+        relative: portable_path(relative),
         harness: Ident::new(&harness_in(&crate_dir), literal.span()),
     })
 }

@@ -35,7 +35,7 @@ async fn main() -> ExitCode {
 async fn measured() -> Result<bool, Failure> {
     let records = Door::records();
     let recorded = called("recorded", &records).await?;
-    let plays = Door::of_notes(&records.written());
+    let plays = Door::from_notes(&records.written());
     let played = called("played", &plays).await?;
     let is_whole = plays.divergences(0).is_empty();
     Ok(is_whole && recorded <= MOST && played <= MOST)

@@ -93,9 +93,10 @@ async fn plays(client: &Client) -> Result<bool, Failure> {
     let mut times = Vec::new();
     let began = Instant::now();
     for _ in 0..RUNS {
-        let options = PlayOptions::new(PlaybackOptions::usual())?;
+        let options = PlayOptions::new(PlaybackOptions::suite_default())?;
         let turns = ["go".to_owned()];
-        let session = PlaySession::start(Recording::of(&cassette)?, options, turns).await?;
+        let session =
+            PlaySession::start(Recording::from_cassette(&cassette)?, options, turns).await?;
         let provider = endpoint::Provider::named("openai").ok_or("there is no such provider")?;
         let url = format!("{}/chat/completions", session.url(provider));
         let mut messages = vec![json!({ "role": "user", "content": "go" })];

@@ -57,7 +57,7 @@ async fn record(out: &str, answers: Option<&str>) -> Result<(), Box<dyn Error>> 
 fn entry(written: &Value) -> OwnAnswer {
     let reply = if written["run"] == true {
         OwnReply::Run
-    } else if let Some(raised) = written.get("error").and_then(Raised::of) {
+    } else if let Some(raised) = written.get("error").and_then(Raised::from_json) {
         OwnReply::Error {
             kind: raised.kind,
             module: raised.module,
@@ -77,12 +77,12 @@ fn entry(written: &Value) -> OwnAnswer {
 async fn play(file: &str) -> Result<(), Box<dyn Error>> {
     let recorded: Value = serde_json::from_slice(&std::fs::read(file)?)?;
     let divergences = if let Value::Array(notes) = &recorded {
-        let door = Door::of_notes(notes);
+        let door = Door::from_notes(notes);
         serve(&door).await?;
         door.divergences(0)
     } else {
-        let options = PlayOptions::new(PlaybackOptions::usual())?;
-        let recording = Recording::of(&recorded)?;
+        let options = PlayOptions::new(PlaybackOptions::suite_default())?;
+        let recording = Recording::from_cassette(&recorded)?;
         let session = PlaySession::start(recording, options, []).await?;
         tell(&session.tools_url()).await?;
         let played = session.finish(0, None, RunOptions::default(), None);

@@ -159,7 +159,7 @@ pub(crate) struct SameFolders {
 
 #[cfg(feature = "play")]
 impl SameFolders {
-    pub(crate) fn of(cassette: &Value) -> Self {
+    pub(crate) fn from_cassette(cassette: &Value) -> Self {
         Self {
             recorded: recorded(cassette),
             ..Self::default()
@@ -307,7 +307,7 @@ mod tests {
         let written = written(&folders, &cassette).unwrap();
         assert!(!written.to_string().contains("Ann"), "{written}");
         cassette["session"] = json!({ "folders": written });
-        let mut same = SameFolders::of(&cassette);
+        let mut same = SameFolders::from_cassette(&cassette);
         same.add(Folder::Command, &forms("/srv/b/suites"));
         same.add(Folder::Current, &forms("/srv/b"));
         let mut now = json!([
@@ -363,7 +363,7 @@ mod tests {
                 "in /work/shop/a.py",
             ),
         ] {
-            let mut same = SameFolders::of(&started(recorded.0, recorded.1, text));
+            let mut same = SameFolders::from_cassette(&started(recorded.0, recorded.1, text));
             same.add(Folder::Current, &[played.1.to_owned()]);
             same.add(Folder::Command, &[played.0.to_owned()]);
             assert_eq!(same.named_as_recorded(now), text, "{played:?}");
@@ -377,7 +377,7 @@ mod tests {
         let current = &mut cassette["session"]["folders"]["current"][0];
         assert_eq!(current["command"], json!(["suites"]));
         current.as_object_mut().unwrap().remove("command");
-        let mut same = SameFolders::of(&cassette);
+        let mut same = SameFolders::from_cassette(&cassette);
         same.add(Folder::Current, &["/work".to_owned()]);
         same.add(Folder::Command, &["/work/shop/suites".to_owned()]);
         assert_eq!(same.named_as_recorded(text), text);

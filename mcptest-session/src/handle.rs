@@ -31,7 +31,7 @@ impl AgentSession {
     /// What of a session concerns its agent.
     #[cfg(feature = "record")]
     #[must_use]
-    pub fn of(session: &Session) -> Self {
+    pub fn from_session(session: &Session) -> Self {
         let urls = Provider::all().map(|provider| (provider.name, session.url(provider)));
         let servers = session.mcp_servers().iter();
         let servers = servers.map(|server| {

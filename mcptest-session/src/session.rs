@@ -3,14 +3,14 @@
 mod error;
 mod finished;
 mod options;
-mod place;
+mod router;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use mcptest_trace::record::environment::{secrets_by_name, usual_secrets, variables};
+use mcptest_trace::record::environment::{provider_secrets, secrets_by_name, variables};
 use mcptest_trace::record::recorded_on;
 use mcptest_trace::record::redact::Redactor;
 
@@ -26,7 +26,7 @@ pub use crate::mode::Mode;
 pub use error::SessionError;
 pub use finished::FinishedRun;
 pub use options::SessionOptions;
-use place::Place;
+use router::Place;
 
 /// How long the end of an answer may take to be seen.
 const LAST_WORDS: Duration = Duration::from_millis(500);
@@ -410,12 +410,12 @@ impl Session {
             mut cassette,
             notes,
             asked_model,
-        } = RecordedRun::of(&observed, &run).map_err(|error| SessionError::Run {
+        } = RecordedRun::from_observed(&observed, &run).map_err(|error| SessionError::Run {
             error,
             strangers: self.endpoint.strangers(),
         })?;
         let logins = self.relay.logins().into_iter().chain(self.servers.logins());
-        let secrets = usual_secrets()
+        let secrets = provider_secrets()
             .chain(self.options.secrets)
             .chain(secrets_by_name(variables()))
             .chain(logins.map(|value| ("key of a client".to_owned(), value)));

@@ -45,17 +45,17 @@ pub fn from_env() -> Result<Tools, ToolFailure> {
     let mode = env::var_os("MCPTEST_MODE");
     let plays = mode.is_some_and(|mode| mode == "play");
     let address = env::var_os(VARIABLE).filter(|address| !address.is_empty());
-    of(address.map(std::ffi::OsString::into_string), plays)
+    from_variable(address.map(std::ffi::OsString::into_string), plays)
 }
 
 /// The session at an address, as the variable has it. `plays`: a recording is played.
-fn of(
+fn from_variable(
     address: Option<Result<String, std::ffi::OsString>>,
     plays: bool,
 ) -> Result<Tools, ToolFailure> {
     match address {
         Some(Ok(address)) => {
-            let address = Address::of(&address).ok_or_else(|| {
+            let address = Address::parse(&address).ok_or_else(|| {
                 let words =
                     format!("`{VARIABLE}` is no address that begins with `http://127.0.0.1`");
                 ToolFailure::ours(&words)
@@ -77,7 +77,7 @@ impl Tools {
     ///
     /// It is no address of this machine.
     pub fn at(address: &str) -> Result<Self, ToolFailure> {
-        of(Some(Ok(address.to_owned())), false)
+        from_variable(Some(Ok(address.to_owned())), false)
     }
 
     /// Runs a tool, or gives what the session has in its place.
@@ -115,7 +115,7 @@ impl Tools {
         E: Display,
     {
         let Some(address) = &self.0 else {
-            return run.await.map_err(|error| ToolFailure::of(&error));
+            return run.await.map_err(|error| ToolFailure::from_error(&error));
         };
         let mut request = json!({ "name": name, "args": args });
         for (key, value) in [("call_id", call_id), ("inside", current().as_deref())] {
@@ -152,7 +152,7 @@ impl Tools {
             run: Some(run_id.clone()),
         };
         let ran = Inside::new(run_id.clone(), run).await;
-        let ran = ran.map_err(|error| ToolFailure::of(&error));
+        let ran = ran.map_err(|error| ToolFailure::from_error(&error));
         running.run = None;
         let mut done = json!({ "run": run_id });
         match &ran {

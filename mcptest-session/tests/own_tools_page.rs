@@ -77,7 +77,7 @@ async fn what_the_page_shows_is_answered_as_it_says() {
 
     let notes = door.written();
     assert_eq!(notes[0]["result"], "Order 7 is paid back.");
-    let plays = Door::of_notes(&notes);
+    let plays = Door::from_notes(&notes);
     let played = Endpoint::start(Arc::new(plays)).await.unwrap();
     let given = on_another_thread(shown("call").to_owned(), address(&played)).await;
     let given_as = json!({ "result": "Order 7 is paid back.", "given": "t0" });

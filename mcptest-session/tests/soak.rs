@@ -162,8 +162,8 @@ async fn one(provider: &Provider) {
     assert_eq!(said, "There are 12 pens.", "{ended}");
     assert_eq!(cassette["trace"]["tool_calls"].as_array().unwrap().len(), 1);
 
-    let options = PlayOptions::new(PlaybackOptions::usual()).unwrap();
-    let recording = Recording::of(&cassette).unwrap();
+    let options = PlayOptions::new(PlaybackOptions::suite_default()).unwrap();
+    let recording = Recording::from_cassette(&cassette).unwrap();
     let session = PlaySession::start(recording, options, [PROMPT.to_owned()])
         .await
         .unwrap();

@@ -7,7 +7,7 @@ use std::ops::Range;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
-use crate::text::tell_apart;
+use crate::text::escape_lookalikes;
 use crate::{Source, Span, escape_line};
 use mcptest_trace::text::{counted, is_hostile};
 
@@ -106,9 +106,9 @@ impl Diagnostic {
     }
 
     /// A copy in which words that look alike are spelt with escapes, so that a reader can tell them apart.
-    fn told_apart(&self) -> Self {
+    fn with_escaped_lookalikes(&self) -> Self {
         let mut told = self.clone();
-        let notes = tell_apart(told.texts_mut());
+        let notes = escape_lookalikes(told.texts_mut());
         told.notes.extend(notes);
         told
     }
@@ -133,11 +133,11 @@ impl Diagnostic {
     /// ```
     #[must_use]
     pub fn render(&self, source: &Source, style: Style) -> String {
-        self.told_apart().draw(source, style)
+        self.with_escaped_lookalikes().draw(source, style)
     }
 
     fn draw(&self, source: &Source, style: Style) -> String {
-        let path = escape_line(source.shown()).into_owned();
+        let path = escape_line(source.display_path()).into_owned();
         let message = escape_line(&self.message);
         let title = Level::ERROR.primary_title(&*message);
         let drawn;
@@ -157,7 +157,7 @@ impl Diagnostic {
             let (line, start) = source.line_of(first);
             let end = text[lines.end..].find('\n');
             let end = end.map_or(text.len(), |at| lines.end + at + 1);
-            drawn = Drawn::of(&text[start..end]);
+            drawn = Drawn::new(&text[start..end]);
             let draw = |label: &Label, kind: AnnotationKind| {
                 let words = escape_line(&label.text).into_owned();
                 let words = Some(words).filter(|words| !words.is_empty());
@@ -197,7 +197,7 @@ struct Drawn<'a> {
 }
 
 impl<'a> Drawn<'a> {
-    fn of(source: &'a str) -> Self {
+    fn new(source: &'a str) -> Self {
         let hostile = |c: char| is_hostile(c) && !matches!(c, '\n' | '\r');
         let mut drawn = Self {
             text: Cow::Borrowed(source),
@@ -326,7 +326,7 @@ impl LoadError {
         if self.problems.len() > MOST_DRAWN {
             count += &format!(" (the first {MOST_DRAWN} are shown)");
         }
-        let shown = escape_line(self.source.shown());
+        let shown = escape_line(self.source.display_path());
         format!(
             "{}\n\n{shown}: {count}, nothing of this suite was run",
             drawn.collect::<Vec<_>>().join("\n\n")

@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::{Node, NodeValue, cassette_slug, plain, segment};
+use crate::{Node, NodeValue, cassette_slug, fast_parse, segment};
 
 /// Reads the agents whose case names are wanted, those that cannot be told from them, and all that is
 /// not an agent. `None` where the whole has to be read.
@@ -34,7 +34,7 @@ pub(crate) fn read(text: &str, wanted: &dyn Fn(&str) -> bool) -> Option<Node> {
     }
     excerpt += &text[excerpt.len()..];
     let mut problems = Vec::new();
-    let mut document = plain::read(&excerpt, &mut problems)?;
+    let mut document = fast_parse::read(&excerpt, &mut problems)?;
     let agents = items_of(&mut document)?;
     if agents.len() != items.len() || !problems.is_empty() {
         return None;
@@ -93,7 +93,7 @@ fn items(text: &str) -> Option<Vec<Item<'_>>> {
     let mut lines = text.split_inclusive('\n').map(|line| {
         let start = end;
         end += line.len();
-        (start..end, Line::of(line))
+        (start..end, Line::parse(line))
     });
     let is_key = |line: &str| line.split(" #").next().map(str::trim_end) == Some("agents:");
     lines.find(|(_, line)| line.indent == 0 && is_key(line.text))?;
@@ -116,10 +116,10 @@ fn items(text: &str) -> Option<Vec<Item<'_>>> {
     // All names are read in one go; the empty item is for a suite of which no agent may be left out.
     let lines = items.iter().filter_map(Item::naming);
     let listed = lines.fold("-\n".to_owned(), |listed, line| listed + "- " + line + "\n");
-    let listed = plain::read(&listed, &mut Vec::new())?;
+    let listed = fast_parse::read(&listed, &mut Vec::new())?;
     let mut listed = listed.items()?.iter().skip(1);
     for item in items.iter_mut().filter(|item| item.naming().is_some()) {
-        item.name = Name::of(listed.next()?);
+        item.name = Name::from_node(listed.next()?);
     }
     listed.next().is_none().then_some(items)
 }
@@ -128,7 +128,7 @@ impl<'t> Item<'t> {
     /// Starts an item with its first line.
     fn begun(lines: Range<usize>, line: &Line<'t>) -> Self {
         let keys = lines.start + line.indent + 1;
-        let mut first = Line::of(&line.text[1..]);
+        let mut first = Line::parse(&line.text[1..]);
         first.indent += line.indent + 1;
         let mut item = Self {
             lines,
@@ -172,7 +172,7 @@ impl<'t> Item<'t> {
 
 impl Name {
     /// The name of an agent that the parser has read.
-    fn of(agent: &Node) -> Option<Self> {
+    fn from_node(agent: &Node) -> Option<Self> {
         // A variable stands for what is written elsewhere.
         let name = agent
             .get("name")?
@@ -192,7 +192,7 @@ struct Line<'t> {
 }
 
 impl<'t> Line<'t> {
-    fn of(line: &'t str) -> Self {
+    fn parse(line: &'t str) -> Self {
         let indent = line.bytes().take_while(|byte| *byte == b' ').count();
         let text = line[indent..].trim_ascii_end();
         Self { indent, text }

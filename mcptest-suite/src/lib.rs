@@ -16,6 +16,7 @@
 mod cases;
 mod diagnostic;
 mod excerpt;
+mod fast_parse;
 pub mod gates;
 mod limits;
 mod load;
@@ -26,7 +27,6 @@ mod names;
 mod node;
 mod number;
 mod parse;
-mod plain;
 pub mod read;
 mod shard;
 mod source;
@@ -39,7 +39,7 @@ pub use mcptest_trace::text::{escape, escape_line, nearest, quoted_list};
 pub use names::{LOAD, REGRESSION, SuitePath, UNSUPPORTED, cassette_slug, is_reserved, segment};
 pub use node::{Entry, Node, NodeValue};
 pub use shard::Shard;
-pub use source::{Source, Span, Spanned, shown_path};
+pub use source::{Source, Span, Spanned, portable_path};
 
 /// The JSON Schema of suite files, for editors. The loader is stricter and says more.
 pub const SUITE_SCHEMA: &str = include_str!("../schemas/suite.schema.json");

@@ -108,11 +108,11 @@ impl SuitePath {
     /// ```
     /// use mcptest_suite::SuitePath;
     ///
-    /// let path = SuitePath::of("shop/Check out.yml".as_ref())?;
+    /// let path = SuitePath::from_path("shop/Check out.yml".as_ref())?;
     /// assert_eq!(path.as_str(), "shop::check_out");
     /// # Ok::<(), String>(())
     /// ```
-    pub fn of(relative: &Path) -> Result<Self, String> {
+    pub fn from_path(relative: &Path) -> Result<Self, String> {
         let stem = relative.with_extension("");
         let segments = stem.iter().map(|part| {
             let part = part.to_string_lossy();
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_suite_path_may_hold_only_what_lies_below_it() {
-        let path = SuitePath::of("shop/a.yml".as_ref()).unwrap();
+        let path = SuitePath::from_path("shop/a.yml".as_ref()).unwrap();
         assert!(path.may_hold("shop::a::agent"));
         assert!(!path.may_hold("shop::ab::agent"));
         assert!(!path.may_hold("shop::a"));
@@ -202,6 +202,9 @@ mod tests {
 
     #[test]
     fn a_path_without_a_name_is_refused() {
-        assert_eq!(SuitePath::of("a/🚀.yml".as_ref()), Err("🚀".to_owned()));
+        assert_eq!(
+            SuitePath::from_path("a/🚀.yml".as_ref()),
+            Err("🚀".to_owned())
+        );
     }
 }

@@ -13,7 +13,7 @@ use crate::limits::{ALIAS_EVENTS, DEPTH, NODES};
 use crate::mapping::Mapping;
 use crate::number::number_or_text;
 use crate::unreadable::unreadable;
-use crate::{Diagnostic, Entry, Node, NodeValue, Source, Span, plain};
+use crate::{Diagnostic, Entry, Node, NodeValue, Source, Span, fast_parse};
 
 /// The parser's frames are large in unoptimised builds (about 40 KiB a level), larger than a test
 /// thread's stack has room for at that depth, so the parser gets a stack of its own.
@@ -22,7 +22,7 @@ const STACK_BYTES: usize = 32 << 20;
 /// Reads a document. Problems of keys are added to `problems`; `None` with a problem added when
 /// there is no tree at all.
 pub(crate) fn read(source: &Source, problems: &mut Vec<Diagnostic>) -> Option<Node> {
-    plain::read(source.text(), problems).or_else(|| read_all(source, problems))
+    fast_parse::read(source.text(), problems).or_else(|| read_all(source, problems))
 }
 
 /// Reads any document.

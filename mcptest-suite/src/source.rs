@@ -89,7 +89,7 @@ impl Source {
 
     /// The path as it is shown to people.
     #[must_use]
-    pub fn shown(&self) -> &str {
+    pub fn display_path(&self) -> &str {
         &self.inner.shown
     }
 
@@ -128,7 +128,7 @@ impl Source {
 
 /// A path with `/` between its segments on every platform.
 #[must_use]
-pub fn shown_path(path: &Path) -> String {
+pub fn portable_path(path: &Path) -> String {
     let segments = path
         .components()
         .map(|part| part.as_os_str().to_string_lossy());
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn absolute_and_relative_paths_show_with_slashes() {
-        assert_eq!(shown_path(Path::new("/a/b.yml")), "/a/b.yml");
-        assert_eq!(shown_path(Path::new("a/b.yml")), "a/b.yml");
+        assert_eq!(portable_path(Path::new("/a/b.yml")), "/a/b.yml");
+        assert_eq!(portable_path(Path::new("a/b.yml")), "a/b.yml");
     }
 }

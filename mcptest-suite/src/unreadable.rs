@@ -70,14 +70,14 @@ fn cause(error: &Error) -> UnreadableCause {
         Error::MultipleDocuments { .. } => UnreadableCause::SecondDocument,
         Error::UnknownAnchor { .. } => UnreadableCause::Anchor,
         Error::ExternalMessage { source, .. } => match &**source {
-            ExternalMessageSource::Parser(error) => of_the_parser(error.kind()),
+            ExternalMessageSource::Parser(error) => parser_error_cause(error.kind()),
             _ => UnreadableCause::Other,
         },
         _ => UnreadableCause::Other,
     }
 }
 
-fn of_the_parser(kind: &ErrorKind) -> UnreadableCause {
+fn parser_error_cause(kind: &ErrorKind) -> UnreadableCause {
     match kind {
         ErrorKind::RecursionLimitExceeded => UnreadableCause::Depth,
         ErrorKind::InputByteLimitExceeded { .. } => UnreadableCause::Size,

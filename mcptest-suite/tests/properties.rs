@@ -124,7 +124,7 @@ proptest! {
     #[test]
     fn a_suite_path_is_made_of_segments(parts in vec("[a-zA-Z0-9 _.é-]{1,8}", 1..4)) {
         let path = format!("{}.yml", parts.join("/"));
-        if let Ok(path) = SuitePath::of(path.as_ref()) {
+        if let Ok(path) = SuitePath::from_path(path.as_ref()) {
             prop_assert!(path.as_str().split("::").all(is_identifier), "{path}");
             let inner = format!("{path}::x");
             prop_assert!(path.may_hold(&inner));

@@ -21,7 +21,7 @@ fn guard_thirty_steps(bencher: Bencher) {
         .with_inputs(|| GrowthRatioGuard::new(GuardOptions::default()).unwrap())
         .bench_values(|mut guard| {
             for index in 0..STEPS {
-                let _ = black_box(guard.record(Step::of(black_box(1_000 + index))));
+                let _ = black_box(guard.record(Step::new(black_box(1_000 + index))));
             }
             guard
         });
@@ -34,7 +34,7 @@ fn naive_thirty_steps(bencher: Bencher) {
         .with_inputs(LyapunovMonitor::default)
         .bench_values(|mut monitor| {
             for index in 0..STEPS {
-                let _ = black_box(monitor.record(Step::of(black_box(2_000 - index))));
+                let _ = black_box(monitor.record(Step::new(black_box(2_000 - index))));
             }
             monitor
         });

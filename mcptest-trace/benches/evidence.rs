@@ -89,8 +89,8 @@ fn calibrate_1000_agents(bencher: Bencher, runs: usize) {
                     Scored::new(&names[run / runs], Some(value(&mut stream)), Some(passed))
                 })
                 .collect();
-            let target = Measure::of("target", unit).lower_is_better("");
-            (Quantity::of(&target).unwrap(), scored)
+            let target = Measure::new("target", unit).lower_is_better("");
+            (Quantity::from_measure(&target).unwrap(), scored)
         })
         .collect();
     let share = Share::percent(95).unwrap();

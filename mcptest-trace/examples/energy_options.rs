@@ -37,8 +37,8 @@ fn naive(steps: &[Step]) -> Result<[Option<usize>; 2], OptionsError> {
 fn main() -> Result<(), OptionsError> {
     compress();
 
-    let growing = [1000, 1400, 1800, 2200, 2600, 3000, 3400].map(Step::of);
-    let spiral = [1000, 1000, 1000, 4000, 4000, 4000, 5000].map(Step::of);
+    let growing = [1000, 1400, 1800, 2200, 2600, 3000, 3400].map(Step::new);
+    let spiral = [1000, 1000, 1000, 4000, 4000, 4000, 5000].map(Step::new);
     println!("\nsimpler monitors, the step at which each stops a run:");
     for (name, steps) in [("growing", &growing), ("spiral", &spiral)] {
         let [cap, energy] = naive(steps)?;

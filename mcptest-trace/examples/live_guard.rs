@@ -34,7 +34,7 @@ fn run(guard: &mut GrowthRatioGuard, policy: &HolographicEngine) -> Result<(), E
         let (answer, output) = call_model(turn);
         let characters = context + answer.len();
         let tokens = characters.div_ceil(4) as u64;
-        let step = Step::of(tokens).with_drift(policy.drift("bookings", &answer));
+        let step = Step::new(tokens).with_drift(policy.drift("bookings", &answer));
         // The only line a guard needs; `?` ends the loop when it trips or freezes.
         if guard.record(step)? == Status::Warning {
             println!("turn {turn}: warning, {} tokens in one step", step.tokens);

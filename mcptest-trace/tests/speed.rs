@@ -62,8 +62,8 @@ fn a_thousand_agents_are_calibrated_in_a_second() {
     let names: Vec<String> = (0..1_000)
         .map(|agent| format!("agent {agent:04}"))
         .collect();
-    let tokens = Measure::of("tokens", Unit::Tokens).lower_is_better("");
-    let target = Quantity::of(&tokens).expect("a number");
+    let tokens = Measure::new("tokens", Unit::Tokens).lower_is_better("");
+    let target = Quantity::from_measure(&tokens).expect("a number");
     let scored: Vec<Scored> = (0..4_000)
         .map(|run| {
             let value = stream.below(100_000) as f64;

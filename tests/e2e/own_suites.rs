@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::support::folder::{Folder, collect};
 use crate::support::live::desk::order_desk;
-use crate::support::live::studio::studio;
+use crate::support::live::recording_crate::studio;
 use crate::support::process;
 use crate::support::workshop::workspace;
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use mcptest::eval::ClaimVerdict;
 use mcptest::trace::Trace;
 
-use crate::told::{MODES, Mode, Told, airline, desk, other_domains};
+use crate::labelled_runs::{MODES, Mode, Told, airline, desk, other_domains};
 
 /// What was counted of some runs.
 #[derive(Debug, Default)]

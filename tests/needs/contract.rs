@@ -141,7 +141,7 @@ fn held(old: &[String], new: &[String], calls: &[(&str, Value)], status: i32) ->
 }
 
 /// Each finding in a line: its kind, tool and argument.
-fn told(findings: &Value) -> Vec<String> {
+fn finding_lines(findings: &Value) -> Vec<String> {
     let findings = findings.as_array().unwrap().iter();
     let word = |finding: &Value, key: &str| finding[key].as_str().unwrap_or_default().to_owned();
     let line = |finding: &Value| {
@@ -152,7 +152,7 @@ fn told(findings: &Value) -> Vec<String> {
 }
 
 fn has(findings: &Value, expected: &[&str]) {
-    let told = told(findings);
+    let told = finding_lines(findings);
     for line in expected {
         assert!(told.iter().any(|it| it == line), "{line}: {told:#?}");
     }
@@ -168,7 +168,7 @@ pub(super) fn the_server_that_has_everything() {
     ];
     let (said, text) = held(&server("2025.9.25"), &server("2026.8.31"), &calls, 1);
     assert_eq!(
-        told(&said["breaks"]),
+        finding_lines(&said["breaks"]),
         ["removed add", "removed structuredContent"]
     );
     has(
@@ -206,7 +206,7 @@ pub(super) fn the_server_of_a_file_system() {
     ];
     let (said, text) = held(&server("0.6.2"), &server("2026.8.31"), &calls, 0);
     assert_eq!(said["calls"]["taken"], 2);
-    assert_eq!(told(&said["breaks"]), Vec::<String>::new());
+    assert_eq!(finding_lines(&said["breaks"]), Vec::<String>::new());
     has(
         &said["changes"],
         &[
@@ -233,7 +233,7 @@ pub(super) fn the_server_of_a_file_system() {
         ),
     ];
     let (said, _) = held(&server("2026.8.31"), &server("0.6.2"), &calls, 1);
-    assert_eq!(told(&said["breaks"]), ["removed edit_file"]);
+    assert_eq!(finding_lines(&said["breaks"]), ["removed edit_file"]);
 }
 
 /// Nothing but what the server says of its tools besides: that they only read, or destroy.
@@ -246,8 +246,8 @@ pub(super) fn the_server_of_a_memory() {
         ("read_graph", json!({})),
     ];
     let (said, text) = held(&server("0.6.2"), &server("2026.8.31"), &calls, 0);
-    assert_eq!(told(&said["breaks"]), Vec::<String>::new());
-    let changes = told(&said["changes"]);
+    assert_eq!(finding_lines(&said["breaks"]), Vec::<String>::new());
+    let changes = finding_lines(&said["changes"]);
     assert_eq!(changes.len(), 9, "{changes:?}");
     assert!(
         changes
@@ -275,7 +275,7 @@ pub(super) fn the_server_of_a_git_repository() {
     let old = pypi("mcp-server-git", "0.6.2", "mcp<2");
     let new = pypi("mcp-server-git", "2026.10.19", "mcp");
     let (said, text) = held(&old, &new, &calls, 1);
-    assert_eq!(told(&said["breaks"]), ["refused git_add files"]);
+    assert_eq!(finding_lines(&said["breaks"]), ["refused git_add files"]);
     assert_eq!(
         said["breaks"][0]["calls"][0]["reason"],
         "[] has less than 1 item"
@@ -308,7 +308,7 @@ pub(super) fn the_server_of_the_time() {
     let new = pypi("mcp-server-time", "2026.10.19", "mcp");
     let (said, text) = held(&old, &new, &calls, 0);
     assert_eq!(said["calls"]["taken"], 2);
-    assert_eq!(told(&said["breaks"]), Vec::<String>::new());
+    assert_eq!(finding_lines(&said["breaks"]), Vec::<String>::new());
     has(
         &said["changes"],
         &[

@@ -19,7 +19,7 @@ use crate::runs::{self, copy, of_the_desk};
 use crate::suites::{self, outcomes};
 use crate::support::folder::{collect, write};
 use crate::support::live::desk::order_desk;
-use crate::support::live::studio::studio;
+use crate::support::live::recording_crate::studio;
 use crate::support::outcome::Outcome::{Failed, Passed};
 use crate::support::process;
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::live::troupe::{Stage, counting};
+use crate::support::live::function_crate::{Stage, counting};
 use crate::support::snapshot;
 
 /// A small disk in memory on the folder of the recordings, until it is dropped.

@@ -26,6 +26,7 @@ mod disk;
 mod energy;
 mod insta;
 mod installed;
+mod labelled_runs;
 mod mutated;
 mod need;
 mod nextest;
@@ -43,7 +44,6 @@ mod serve;
 mod sessions;
 mod suites;
 mod text_agent;
-mod told;
 mod unreadable;
 mod workflows;
 

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use crate::support::live::desk::{TWICE, refunds};
-use crate::support::live::studio::{Scene, studio};
+use crate::support::live::recording_crate::{Scene, studio};
 use crate::support::process;
 use crate::support::workshop;
 

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use crate::support::live::desk::script;
-use crate::support::live::studio::Scene;
+use crate::support::live::recording_crate::Scene;
 use crate::support::workshop::kept;
 
 /// Installs a package where it is kept from run to run; the folder of its programs.

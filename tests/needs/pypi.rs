@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::npm::{PLACE, agent, texts};
 use crate::support::folder::Folder;
 use crate::support::live::desk::script;
-use crate::support::live::studio::Scene;
+use crate::support::live::recording_crate::Scene;
 use crate::support::workshop::kept;
 
 /// Installs a package into an environment that is kept from run to run; the folder of its programs.

@@ -10,7 +10,7 @@ use crate::sources::{Module, Use};
 
 /// The circles of a crate: each the modules that import one another, by their paths. A re-export hands a
 /// name on: who imports it imports the module that defines it.
-pub(crate) fn of(modules: &[Module]) -> Vec<Vec<String>> {
+pub(crate) fn find_circles(modules: &[Module]) -> Vec<Vec<String>> {
     let imports: Vec<BTreeSet<usize>> = (0..modules.len())
         .map(|module| imports(modules, module))
         .collect();

@@ -22,7 +22,7 @@ enum Found {
 }
 
 /// All that is public, each item under its shortest path.
-pub(crate) fn of(modules: &[Module]) -> String {
+pub(crate) fn list_public(modules: &[Module]) -> String {
     let mut listing = Listing {
         modules,
         paths: BTreeMap::new(),

@@ -15,7 +15,7 @@ use std::path::Path;
 fn compare(package: &str, library: &str) {
     let project = Path::new(env!("CARGO_MANIFEST_DIR"));
     let modules = sources::read(library, &project.join(package).join("src/lib.rs"));
-    let right = listing::of(&modules);
+    let right = listing::list_public(&modules);
     let kept = project.join(format!("tests/surface/{package}.txt"));
     if fs::read_to_string(&kept).is_ok_and(|kept| kept == right) {
         return;
@@ -72,7 +72,8 @@ fn no_modules_import_each_other_in_a_circle() {
         "mcptest-import/src/lib.rs",
         "cargo-mcptest/src/lib.rs",
     ];
-    let circles = circles.map(|root| circles::of(&sources::read("crate", &project.join(root))));
+    let circles =
+        circles.map(|root| circles::find_circles(&sources::read("crate", &project.join(root))));
     let circles = circles.concat();
     assert!(circles.is_empty(), "{circles:#?}");
 }
@@ -83,7 +84,7 @@ fn a_circle_is_seen_through_a_name_that_is_handed_on_and_not_between_a_module_an
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("lib.rs");
         fs::write(&root, source).unwrap();
-        circles::of(&sources::read("a", &root))
+        circles::find_circles(&sources::read("a", &root))
     };
     let handed = r"
         mod face { pub(crate) mod inner { pub(crate) struct X; use crate::other::f; } pub(crate) use inner::X; }
@@ -102,7 +103,7 @@ fn listed(source: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("lib.rs");
     fs::write(&root, source).unwrap();
-    let listing = listing::of(&sources::read("a", &root));
+    let listing = listing::list_public(&sources::read("a", &root));
     listing.lines().map(str::to_owned).collect()
 }
 

@@ -55,7 +55,10 @@ pub(crate) fn ask(player: &Player, requests: &[(String, String)]) {
 }
 
 pub(crate) fn player(cassette: &Value) -> Player {
-    Player::new(Recording::of(cassette).unwrap(), PlayOptions::default())
+    Player::new(
+        Recording::from_cassette(cassette).unwrap(),
+        PlayOptions::default(),
+    )
 }
 
 /// One request with the whole talk before it.
@@ -109,7 +112,7 @@ pub(crate) fn rows() -> Vec<Row> {
             500,
             |calls| {
                 let cassette = cassette(calls);
-                Box::new(move || _ = black_box(Recording::of(&cassette)))
+                Box::new(move || _ = black_box(Recording::from_cassette(&cassette)))
             },
         ),
         Row::new(

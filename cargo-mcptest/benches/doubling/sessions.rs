@@ -161,9 +161,9 @@ fn at_played_server(calls: usize, args: fn(usize) -> (Value, Value)) -> Box<dyn 
     for (index, call) in made.iter_mut().enumerate() {
         (call["name"], call["args"]) = ("get_order".into(), args(index).0);
     }
-    let recording = Recording::of(&recorded).unwrap();
+    let recording = Recording::from_cassette(&recorded).unwrap();
     Box::new(move || {
-        let desk = ServerPlayer::of(&recording, None).unwrap();
+        let desk = ServerPlayer::new(&recording, None).unwrap();
         for index in 0..calls {
             black_box(desk.call("get_order", &args(index).1));
         }

@@ -74,7 +74,7 @@ pub(super) struct JudgedAgent<'a> {
 
 impl JudgedAgent<'_> {
     /// The verdict of a gate, if the agent declares it.
-    pub(super) fn of_gate(&self, gate: GateKind) -> impl Iterator<Item = &CaseResult> {
+    pub(super) fn results_for(&self, gate: GateKind) -> impl Iterator<Item = &CaseResult> {
         let is_of = move |result: &&CaseResult| result.gate.as_deref() == Some(gate.name());
         self.results.iter().filter(is_of)
     }

@@ -9,10 +9,10 @@
 //!
 //! What is computed of the values is [`mcptest_trace::evidence::calibrate`].
 
-mod alike;
 mod column;
-mod found;
+mod findings;
 mod scores;
+mod shared_lines;
 mod slots;
 mod values;
 mod write;
@@ -33,7 +33,7 @@ use crate::outcome::{OutcomeAsked, OutcomeSource};
 use crate::output::{Output, OutputFormat};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, ExitStatus};
-pub(crate) use found::SuiteFound;
+pub(crate) use findings::SuiteFound;
 use values::SuiteValues;
 
 /// The format of what is said, as JSON.
@@ -109,7 +109,7 @@ impl Promise {
         }
         let mut found = Vec::new();
         let score = self.outcome.as_ref().and_then(OutcomeAsked::score);
-        for suite in values::of(opened, filter, score) {
+        for suite in values::read_suites(opened, filter, score) {
             for (agent, why) in &suite.unusable {
                 writeln!(output.err, "left out: {agent}: {}", escape(why))?;
             }
@@ -133,7 +133,7 @@ impl Promise {
         let share = Share::percent(self.share)
             .ok_or_else(|| Failure::new("the share is 1 to 100 percent"))?;
         let share = if self.cases {
-            share.of_cases(suite.most_runs())
+            share.for_cases(suite.most_runs())
         } else {
             share
         };
@@ -214,11 +214,11 @@ impl Calibrate {
         } else {
             ExitStatus::CannotTell
         };
-        self.say(&opened, &found, written.as_deref(), status, output)?;
+        self.print(&opened, &found, written.as_deref(), status, output)?;
         Ok(status)
     }
 
-    fn say(
+    fn print(
         &self,
         opened: &Opened,
         found: &[SuiteFound],

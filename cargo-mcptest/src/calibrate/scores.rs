@@ -21,7 +21,7 @@ pub(super) fn columns(agents: &[JudgedAgent<'_>], asked: Option<&ScoreOutcome>) 
         let lower = is_lower_better(runs().flat_map(|run| run.trace.scores_named(name)));
         // A target has its name as long as the program runs; there are a few scores.
         let target: &'static str = Box::leak(format!("scores.{name}").into_boxed_str());
-        let measure = Measure::of(target, Unit::Ratio).at_least(f64::NEG_INFINITY);
+        let measure = Measure::new(target, Unit::Ratio).at_least(f64::NEG_INFINITY);
         let measure = if lower {
             measure
                 .lower_is_better("a score that another judge gave; failed runs have higher values")
@@ -40,7 +40,7 @@ pub(super) fn columns(agents: &[JudgedAgent<'_>], asked: Option<&ScoreOutcome>) 
         });
         Some(Column {
             gate: None,
-            target: Quantity::of(&measure)?,
+            target: Quantity::from_measure(&measure)?,
             each_run: true,
             agents: agents.collect(),
         })

@@ -43,7 +43,7 @@ pub(super) struct Slots {
 
 impl Slots {
     /// Reads the slots of some targets.
-    pub(super) fn of(suite: &Suite, targets: Vec<Quantity>) -> Self {
+    pub(super) fn from_suite(suite: &Suite, targets: Vec<Quantity>) -> Self {
         let mut slots = Self {
             own: Vec::new(),
             declared: Vec::new(),
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn what_calibrates_a_default_is_a_target_of_the_gate_with_a_bad_end() {
         for gate in mcptest::gates() {
-            let mut targets = gate.targets.iter().filter_map(Quantity::of);
+            let mut targets = gate.targets.iter().filter_map(Quantity::from_measure);
             if let Some(name) = gate.calibrated_by {
                 assert!(targets.any(|it| it.measure().name == name), "{name}");
             }
@@ -170,7 +170,7 @@ mod tests {
     fn every_option_that_is_a_limit_is_one_of_a_target() {
         for gate in mcptest::gates() {
             let targets = gate.targets.iter().chain(&mcptest::eval::SUB_SCORE_TARGETS);
-            let targets: Vec<Quantity> = targets.filter_map(Quantity::of).collect();
+            let targets: Vec<Quantity> = targets.filter_map(Quantity::from_measure).collect();
             for option in gate.options {
                 if let Role::LimitOf(name) = option.role {
                     assert!(targets.iter().any(|it| it.measure().name == name), "{name}");

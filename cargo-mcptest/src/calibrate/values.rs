@@ -87,7 +87,7 @@ impl SuiteValues {
 /// The values of every suite that has a wanted agent.
 ///
 /// A score that is asked whether runs passed stands in the place of what recordings say of it.
-pub(super) fn of(
+pub(super) fn read_suites(
     opened: &Opened,
     filter: &Filter,
     score: Option<&ScoreOutcome>,
@@ -101,11 +101,11 @@ pub(super) fn of(
     let cases = opened.suites.cases();
     suites
         .into_iter()
-        .map(|(name, tests)| of_suite(name, tests, &cases, score))
+        .map(|(name, tests)| read_suite(name, tests, &cases, score))
         .collect()
 }
 
-fn of_suite(
+fn read_suite(
     name: &str,
     mut tests: Vec<AgentTest<'_>>,
     cases: &[PackageCase<'_>],
@@ -148,14 +148,14 @@ fn of_suite(
 
 fn passed(agents: &[JudgedAgent<'_>], score: Option<&ScoreOutcome>) -> RunOutcomes {
     let of_run = |run: &Run| match score {
-        Some(score) => score.of_run(run),
+        Some(score) => score.outcome_of(run),
         None => outcome::recorded(run),
     };
     let recorded = agents
         .iter()
         .map(|agent| agent.runs.iter().map(of_run).collect());
     let gates = in_parallel(agents, |agent| {
-        let gates = Gates::of(&agent.test);
+        let gates = Gates::for_agent(&agent.test);
         let of_kind = |without: Without| {
             let runs = agent.runs.iter();
             let hold = runs.map(|run| gates.hold_without(run, without));
@@ -178,8 +178,8 @@ fn columns(agents: &[JudgedAgent<'_>], score: Option<&ScoreOutcome>) -> Vec<Colu
         let kind = gate.kind;
         let declared = agents
             .iter()
-            .any(|agent| agent.of_gate(kind).next().is_some());
-        for target in gate.targets.iter().filter_map(Quantity::of) {
+            .any(|agent| agent.results_for(kind).next().is_some());
+        for target in gate.targets.iter().filter_map(Quantity::from_measure) {
             let name = target.measure().name;
             let measured = |agent: &JudgedAgent<'_>| {
                 let runs = agent.runs.iter();
@@ -223,7 +223,7 @@ fn sub_scores(agents: &[JudgedAgent<'_>]) -> impl Iterator<Item = Column> {
         });
         Some(Column {
             gate: Some(GateKind::Stability),
-            target: Quantity::of(target)?,
+            target: Quantity::from_measure(target)?,
             each_run: true,
             agents: agents.collect(),
         })
@@ -237,7 +237,7 @@ fn declared_values(
     target: &str,
     each_run: bool,
 ) -> Option<Vec<Option<f64>>> {
-    let result = agent.of_gate(gate).next()?;
+    let result = agent.results_for(gate).next()?;
     let found = result.targets.iter().find(|found| found.name == target);
     Some(match found {
         Some(found) if each_run => found.per_run.iter().map(number).collect(),

@@ -11,7 +11,7 @@ use mcptest_trace::evidence::calibrate::Discrimination;
 use serde::Serialize;
 
 use super::column::Column;
-use super::found::SuiteFound;
+use super::findings::SuiteFound;
 use super::slots::{Slot, SlotPlace, Slots};
 use super::values::is_free;
 use crate::edit::{Edit, edited, line_start};
@@ -39,7 +39,7 @@ pub(super) struct Written {
 impl Written {
     fn new(source: &Source, span: Span, target: &str, said: impl fmt::Display) -> Self {
         let line = source.line_column(span.start).0;
-        let file = source.shown().to_owned();
+        let file = source.display_path().to_owned();
         Self {
             said: format!("{file}:{line}: {target}: {said}"),
             file,
@@ -69,7 +69,7 @@ pub(super) fn write(
     };
     let proposals = proposals(found);
     let targets = proposals.iter().map(|proposal| proposal.column.target);
-    let slots = Slots::of(suite, targets.collect());
+    let slots = Slots::from_suite(suite, targets.collect());
     let source = &suite.source;
     let (mut edits, mut written) = (Vec::new(), Vec::new());
     for slot in &slots.own {
@@ -136,19 +136,22 @@ pub(super) fn write(
         let (line, column) = source.line_column(clash.0);
         Failure::new(format!(
             "{}:{line}:{column}: two thresholds would be written to the same place",
-            source.shown()
+            source.display_path()
         ))
         .help("several agents share this number by an anchor; give each agent its own number")
     })?;
     // What was written must be a suite, as the one before was.
-    let again = Source::new(source.path(), source.shown(), text.as_str());
+    let again = Source::new(source.path(), source.display_path(), text.as_str());
     parse_suite(again).map_err(|error| {
         Failure::new(format!(
             "nothing was written: the suite would not load with the thresholds\n{error}"
         ))
     })?;
     files::replace(source.path(), &text).map_err(|error| {
-        Failure::new(format!("`{}` cannot be written: {error}", source.shown()))
+        Failure::new(format!(
+            "`{}` cannot be written: {error}",
+            source.display_path()
+        ))
     })?;
     Ok(written)
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use mcptest::command::call;
 use mcptest::judge::{AgentTest, PackageCase, SideRuns};
 use mcptest::result::{CaseResult, folder};
-use mcptest_suite::{escape, shown_path};
+use mcptest_suite::{escape, portable_path};
 use mcptest_trace::evidence::compare::CostKind;
 
 use crate::failure::Failure;
@@ -27,7 +27,7 @@ pub(super) fn save(
         let what = format!(
             "`{}` is no folder of results, because it has `{}`; nothing was saved",
             folder.display(),
-            shown_path(&other)
+            portable_path(&other)
         );
         return Err(Failure::new(what)
             .help("name a new folder, or one that has nothing but results, such as `baseline`"));

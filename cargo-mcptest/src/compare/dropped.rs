@@ -7,8 +7,8 @@ use mcptest::result::CaseResult;
 use mcptest_suite::escape_line;
 use mcptest_trace::evidence::compare::AgentName;
 
-use super::across::agent_of;
-use super::side::{Side, SidePlace, shown_in};
+use super::recordings_folder::agent_of;
+use super::side::{Side, SidePlace, display_path};
 use crate::files::stems_of;
 
 /// An agent of the baseline that no suite has any more.
@@ -37,7 +37,7 @@ pub(super) fn dropped(
     match (baseline, before) {
         (SidePlace::Results(known), _) => {
             let gone = known.iter().filter(|(case, _)| same.is_gone(case));
-            gone.filter_map(|(_, cases)| Dropped::of_results(cases))
+            gone.filter_map(|(_, cases)| Dropped::from_results(cases))
                 .collect()
         }
         (SidePlace::Recordings(folder), Some(before)) => {
@@ -53,7 +53,7 @@ pub(super) fn dropped(
                 Some(Dropped {
                     stem: agent.stem(),
                     name: Some(name),
-                    suite: Some(shown_in(folder.folder, agent.suite().source.path())),
+                    suite: Some(display_path(folder.folder, agent.suite().source.path())),
                     prompts: run.map(|run| [run.user_prompt, run.system_prompt]),
                 })
             })
@@ -117,7 +117,7 @@ pub(super) fn same_agents(
         (SidePlace::Recordings(_), Some(before)) => of_suites(before),
         (SidePlace::Recordings(_), None) => Vec::new(),
     };
-    SameAgents::of(&known, &of_suites(agents))
+    SameAgents::new(&known, &of_suites(agents))
 }
 
 /// Which agents of the baseline the agents of now are: those of the same case, then those with recordings of the same
@@ -132,7 +132,7 @@ pub(super) struct SameAgents {
 
 impl SameAgents {
     /// Of agents by their own cases and the stems of their recordings.
-    fn of(before: &[(String, String)], now: &[(String, String)]) -> Self {
+    fn new(before: &[(String, String)], now: &[(String, String)]) -> Self {
         let cases: BTreeSet<&String> = now.iter().map(|(case, _)| case).collect();
         let mut of = BTreeMap::new();
         let mut left: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
@@ -170,7 +170,7 @@ impl SameAgents {
 
 impl Dropped {
     /// An agent of which results tell.
-    fn of_results(cases: &[CaseResult]) -> Option<Self> {
+    fn from_results(cases: &[CaseResult]) -> Option<Self> {
         let agent = cases.iter().find_map(|case| case.agent.as_ref())?;
         let prompts = cases.iter().find_map(|case| {
             let run = case.runs.first()?;

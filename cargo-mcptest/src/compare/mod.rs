@@ -12,13 +12,13 @@
 //! What is computed of them is [`mcptest_trace::evidence::compare`].
 
 mod accept;
-mod across;
+mod args;
 mod dropped;
-mod elsewhere;
-mod how;
 mod pair;
+mod recordings_folder;
 mod remedy;
 mod side;
+mod unattributed;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ use clap::{Args as _, FromArgMatches as _};
 use mcptest::command::call;
 use mcptest_suite::escape;
 use mcptest_trace::evidence::compare::{AgentNames, Comparison, CostKind, ShownAgents, compare};
-use mcptest_trace::record::environment::{secrets_by_name, usual_secrets, variables};
+use mcptest_trace::record::environment::{provider_secrets, secrets_by_name, variables};
 use mcptest_trace::record::redact::Redactor;
 use mcptest_trace::text::{
     MarkdownBlock, counted, escape_markdown, escape_markdown_but_code, joined, wrapped,
@@ -40,10 +40,10 @@ use crate::outcome::{OutcomeAsked, OutcomeSource};
 use crate::output::{Output, counted_are};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, ExitStatus};
-use across::PackageLayout;
-pub(crate) use across::places;
-pub(crate) use how::How;
+pub(crate) use args::How;
 use pair::{Added, Pairs};
+use recordings_folder::PackageLayout;
+pub(crate) use recordings_folder::places;
 use remedy::{MoreRuns, Recorded};
 use side::{Side, SidePlace};
 
@@ -95,7 +95,7 @@ enum ComparisonFormat {
 
 impl Compare {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
-        let opened = Opened::of(&self.judging, output)?;
+        let opened = Opened::open(&self.judging, output)?;
         let writes = self.save.is_some() || self.accept.is_some();
         let sides = self.sides(&opened)?;
         // Two revisions have their own suites.
@@ -108,7 +108,7 @@ impl Compare {
         };
         let judged = sides.suites(&opened)?;
         let compared = Compared::new(judged.as_ref().unwrap_or(&opened), sides, &self.how)?;
-        self.say(&compared, output)?;
+        self.print(&compared, output)?;
         if let Some(folder) = self.save.as_ref().or(self.accept.as_ref()) {
             accept::save(&opened, folder, output)?;
             writeln!(
@@ -121,7 +121,7 @@ impl Compare {
     }
 
     /// What the words after `compare` ask for.
-    pub(crate) fn of_arguments(arguments: &[String]) -> Result<Self, Failure> {
+    pub(crate) fn from_arguments(arguments: &[String]) -> Result<Self, Failure> {
         let command = Self::augment_args(clap::Command::new("compare").no_binary_name(true));
         let matches = command.try_get_matches_from(arguments);
         let asked = matches.and_then(|matches| Self::from_arg_matches(&matches));
@@ -170,7 +170,7 @@ impl Compare {
         Ok(ExitStatus::Holds)
     }
 
-    fn say(&self, compared: &Compared, output: &mut Output<'_>) -> Result<(), Failure> {
+    fn print(&self, compared: &Compared, output: &mut Output<'_>) -> Result<(), Failure> {
         match self.format {
             ComparisonFormat::Json => output.json(&compared.json())?,
             ComparisonFormat::Markdown => write!(output.out, "{}", compared.markdown())?,
@@ -188,9 +188,9 @@ impl Compare {
 }
 
 /// What says whether a run passed, in words.
-fn said(outcome: Option<OutcomeSource>) -> &'static str {
+fn describe_outcome(outcome: Option<OutcomeSource>) -> &'static str {
     let mixed = "as recorded, if all runs of an agent have an outcome; for other agents, by the gates of the suites";
-    outcome.map_or(mixed, OutcomeSource::said)
+    outcome.map_or(mixed, OutcomeSource::describe)
 }
 
 /// Two sides that are to be compared: the baseline, and the candidate.
@@ -268,7 +268,7 @@ const NOTES: usize = 3;
 
 /// Takes the keys of this environment and what looks like one out of a text.
 pub(crate) fn redactor() -> Result<Redactor, Failure> {
-    let secrets = usual_secrets().chain(secrets_by_name(variables()));
+    let secrets = provider_secrets().chain(secrets_by_name(variables()));
     let redactor = Redactor::new(secrets, Vec::new());
     let redactor = redactor.map_err(|error| Failure::new(error.to_string()))?;
     Ok(redactor.with_shapes().with_named())
@@ -296,7 +296,7 @@ impl Compared {
         let commands = commands.map(|(stem, how)| (stem.clone(), how.commands()));
         let comparison =
             compare(&samples.agents, &options).with_record_commands(commands.collect());
-        let called = AgentNames::of(&comparison);
+        let called = AgentNames::from_comparison(&comparison);
         let added = samples.added.into_iter();
         let added = added.map(|Added { agent, all, new }| {
             let name = called.quoted(&agent);
@@ -307,7 +307,7 @@ impl Compared {
             );
             (agent, said)
         });
-        let empty_side = empty_side(&comparison, &sides, &PackageLayout::of(opened));
+        let empty_side = empty_side(&comparison, &sides, &PackageLayout::new(opened));
         Ok(Self {
             more_runs: remedy::more_runs(&comparison.undecided(), &recorded),
             recorded,
@@ -330,16 +330,16 @@ impl Compared {
     }
 
     /// The sides and what says whether a run passed, for people.
-    pub(crate) fn said(&self) -> [String; 3] {
+    pub(crate) fn describe_sides(&self) -> [String; 3] {
         let [baseline, candidate] = self.sides.each_ref().map(ToString::to_string);
         let score = self.score.as_ref().map(|score| format!("by `{score}`"));
-        let outcomes = score.unwrap_or_else(|| said(self.outcome).to_owned());
+        let outcomes = score.unwrap_or_else(|| describe_outcome(self.outcome).to_owned());
         [baseline, candidate, outcomes]
     }
 
     /// The whole comparison, for people.
     fn text(&self, agents: ShownAgents) -> String {
-        let [baseline, candidate, outcomes] = self.said();
+        let [baseline, candidate, outcomes] = self.describe_sides();
         let mut text = format!(
             "{}\n\nbaseline: {baseline}\ncandidate: {candidate}\noutcomes: {outcomes}\n\n{}",
             wrapped(&self.comparison.headline(), 0),
@@ -399,7 +399,7 @@ impl Compared {
 
     /// That agents are gone with the suites that asked for them, a line for each suite.
     fn without_suite(&self, agents: &[&String]) -> Vec<String> {
-        let names = AgentNames::of(&self.comparison);
+        let names = AgentNames::from_comparison(&self.comparison);
         let mut suites: BTreeMap<Option<&String>, Vec<String>> = BTreeMap::new();
         for agent in agents {
             let suite = self.dropped_suites.get(*agent).and_then(Option::as_ref);
@@ -420,7 +420,7 @@ impl Compared {
     }
 
     fn markdown_of(&self, keep: impl Fn(&str) -> bool) -> Vec<MarkdownBlock> {
-        let part = self.comparison.of_agents(&keep);
+        let part = self.comparison.filter_agents(&keep);
         let mut blocks = part.markdown_blocks();
         let paragraph = |text: String| MarkdownBlock::whole(format!("\n{text}\n"));
         let wanted = |agents: &[String]| agents.iter().any(|agent| keep(agent));
@@ -434,7 +434,8 @@ impl Compared {
             .chain(self.empty_side.clone())
             .chain(allow_gone(&part));
         blocks.extend(notes.map(|line| paragraph(escape_markdown_but_code(&line))));
-        let [baseline, candidate, outcomes] = self.said().map(|said| escape_markdown(&said));
+        let [baseline, candidate, outcomes] =
+            self.describe_sides().map(|said| escape_markdown(&said));
         blocks.push(paragraph(format!(
             "{baseline} → {candidate}, outcomes {outcomes}"
         )));

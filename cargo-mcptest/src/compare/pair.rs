@@ -8,13 +8,13 @@ use mcptest_suite::quoted_list;
 use mcptest_trace::evidence::compare::{AgentName, AgentSamples, CostKind, Sides};
 use mcptest_trace::record::redact::Redactor;
 
-use super::across::PackageLayout;
+use super::args::How;
 use super::dropped::{Dropped, SameAgents, dropped, same_agents};
-use super::elsewhere::Elsewhere;
-use super::how::How;
+use super::recordings_folder::PackageLayout;
 use super::remedy::Recorded;
 use super::restore;
-use super::side::{Side, SidePlace, shown_in};
+use super::side::{Side, SidePlace, display_path};
+use super::unattributed::Elsewhere;
 use crate::failure::Failure;
 use crate::judging::{Opened, in_parallel};
 use crate::outcome::{OutcomeAsked, OutcomeSource, ScoreOutcome};
@@ -79,7 +79,7 @@ impl Pairs {
         for agent in &agents {
             *stems.entry(agent.stem()).or_default() += 1;
         }
-        let package = &PackageLayout::of(opened);
+        let package = &PackageLayout::new(opened);
         let places = [
             baseline.place(package, candidate),
             candidate.place(package, baseline),
@@ -122,7 +122,7 @@ impl Pairs {
             let was = was.filter_map(|dropped| dropped.is_before(agent, reading.sides[0]));
             let was = was.collect();
             let is_gone = candidate.is_empty();
-            let gone_because = is_gone.then(|| of_another_model(agent, &places[1]));
+            let gone_because = is_gone.then(|| other_model_reason(agent, &places[1]));
             let refused = agent.runs().err().filter(|_| agent.asks().is_empty());
             let refused =
                 refused.map(|why| format!("its recordings cannot be judged: {}", first_line(&why)));
@@ -134,7 +134,7 @@ impl Pairs {
                 gone_because: gone_because.flatten(),
                 refused,
                 recorded: Recorded {
-                    suite: shown_in(&opened.package.folder, agent.suite().source.path()),
+                    suite: display_path(&opened.package.folder, agent.suite().source.path()),
                     suite_name: agent.suite_name().to_owned(),
                     case: agent.case().to_owned(),
                     runs: [baseline.len(), candidate.len()],
@@ -423,7 +423,7 @@ fn runs(
                 let why = format!("the result of `{case}` is missing: {side}");
                 return Err(RunsProblem::Recordings(vec![why, restore()]));
             }
-            SideRuns::of_results_of(agent, case, cases, cost)
+            SideRuns::from_renamed_results(agent, case, cases, cost)
         }
         // What the suite judges was read already.
         SidePlace::Recordings(folder)
@@ -454,7 +454,7 @@ fn runs(
 }
 
 /// Why an agent has no recording on a side: there are some of it, of another model than its suite asks for.
-fn of_another_model(agent: &AgentTest<'_>, place: &SidePlace<'_>) -> Option<String> {
+fn other_model_reason(agent: &AgentTest<'_>, place: &SidePlace<'_>) -> Option<String> {
     let SidePlace::Recordings(folder) = place else {
         return None;
     };
@@ -469,7 +469,7 @@ fn of_another_model(agent: &AgentTest<'_>, place: &SidePlace<'_>) -> Option<Stri
 fn scored(mut runs: Vec<Run>, score: Option<&ScoreOutcome>) -> Vec<Run> {
     for run in runs.iter_mut().filter(|_| score.is_some()) {
         let mut outcome = run.outcome.unwrap_or_default();
-        outcome.passed = score.and_then(|score| score.of_run(run));
+        outcome.passed = score.and_then(|score| score.outcome_of(run));
         run.outcome = Some(outcome);
     }
     runs

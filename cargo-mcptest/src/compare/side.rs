@@ -8,11 +8,11 @@ use mcptest::command::call;
 use mcptest::judge::{self, AgentTest};
 use mcptest::result::CaseResult;
 use mcptest::result::folder::Results;
-use mcptest_suite::shown_path;
+use mcptest_suite::portable_path;
 use mcptest_trace::evidence::compare::EmptyBaseline;
 use serde_json::{Value, json};
 
-use super::across::{PackageLayout, RecordingsFolder, places};
+use super::recordings_folder::{PackageLayout, RecordingsFolder, places};
 use super::restore;
 use crate::failure::Failure;
 use crate::files::{files, stems_of};
@@ -61,7 +61,7 @@ impl Side {
         }
         if folder.is_dir() {
             let folder = std::path::absolute(folder)?;
-            let shown = shown_path(Path::new(named));
+            let shown = portable_path(Path::new(named));
             return if has_results(&folder) {
                 Self::results(opened, &folder, shown)
             } else {
@@ -246,8 +246,8 @@ fn baselines(opened: &Opened) -> Vec<PathBuf> {
 }
 
 /// A file of a package, as it is shown.
-pub(super) fn shown_in(folder: &Path, file: &Path) -> String {
-    shown_path(file.strip_prefix(folder).unwrap_or(file))
+pub(super) fn display_path(folder: &Path, file: &Path) -> String {
+    portable_path(file.strip_prefix(folder).unwrap_or(file))
 }
 
 /// Whether a folder holds results of cases: any of its JSON files is one, whatever the others are. Recordings are

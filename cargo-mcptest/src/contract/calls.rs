@@ -67,7 +67,7 @@ impl Held {
             }
             let form = run.offered.as_ref().and_then(|it| it.get(&tool.name));
             let (before, errors): (Vec<_>, Vec<_>) = {
-                let refused = RefusedBefore::of(call, form, tool);
+                let refused = RefusedBefore::new(call, form, tool);
                 errors.iter().partition(|error| refused.has(error))
             };
             let (redacted, errors): (Vec<_>, Vec<_>) =
@@ -130,7 +130,7 @@ enum RefusedBefore {
 }
 
 impl RefusedBefore {
-    fn of(call: &RecordedCall, form: Option<&ToolForm>, tool: &LiveTool) -> Self {
+    fn new(call: &RecordedCall, form: Option<&ToolForm>, tool: &LiveTool) -> Self {
         let args = &call.args;
         let is_same = form.and_then(|form| form.is_same(tool)) == Some(true);
         let known = form.filter(|form| args.is_object() || call.worked && form.schema.is_some());

@@ -6,9 +6,9 @@
 //! - `text`: the answer as text.
 
 mod calls;
+mod differences;
 mod finding;
 mod form;
-mod hold;
 mod owner;
 mod recorded;
 mod server;
@@ -24,7 +24,7 @@ use crate::judging::{Filter, Opened};
 use crate::output::{Output, OutputFormat};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, ExitStatus};
-use hold::Differences;
+use differences::Differences;
 use mcptest_trace::text::counted;
 use owner::OwnRecordings;
 use recorded::Recordings;
@@ -92,8 +92,8 @@ impl Contract {
         let recordings = Recordings::read(&opened, &self.filter)?;
         let server = server::ask(self)?;
         let said = self.server.as_deref();
-        let own = OwnRecordings::of(&recordings, &server, said, &self.without)?;
-        let found = hold::hold(&server, &own);
+        let own = OwnRecordings::select(&recordings, &server, said, &self.without)?;
+        let found = differences::hold(&server, &own);
         let answer = Answer {
             package: &opened.package.name,
             server: &server,
@@ -113,8 +113,8 @@ impl Contract {
     }
 
     /// The server, as the command has it. A key in its address is not shown.
-    fn shown(&self) -> String {
-        let url = self.url.as_deref().map(address::shown);
+    fn server_label(&self) -> String {
+        let url = self.url.as_deref().map(address::redact);
         url.unwrap_or_else(|| self.command.join(" "))
     }
 }

@@ -50,7 +50,7 @@ struct Owner<'a> {
 
 impl OwnRecordings {
     /// Tells which calls and tools are of a server. `said` is what recordings call it, `without` are tools that are not its.
-    pub(super) fn of(
+    pub(super) fn select(
         recordings: &Recordings,
         live: &LiveServer,
         said: Option<&str>,

@@ -85,7 +85,7 @@ impl Recordings {
             let runs = runs
                 .iter()
                 .filter(|run| seen.insert(run.origin.to_string()));
-            recordings.runs.extend(runs.map(RecordedRun::of));
+            recordings.runs.extend(runs.map(RecordedRun::from_run));
         }
         if left_out > 0 {
             let agents = counted(left_out, "agent test");
@@ -132,11 +132,11 @@ fn runs(opened: &Opened, agent: &AgentTest<'_>) -> Result<Option<Vec<Run>>, Fail
 }
 
 impl RecordedRun {
-    fn of(run: &Run) -> Self {
+    fn from_run(run: &Run) -> Self {
         let tells_errors = run.trace.errors_unknown() == 0;
         let calls = run.trace.tool_calls.iter().enumerate();
         let calls = calls.map(|(index, call)| {
-            let (server, tool) = of_one_name(&call.server, &call.name);
+            let (server, tool) = split_client_name(&call.server, &call.name);
             RecordedCall {
                 index,
                 server,
@@ -159,14 +159,14 @@ fn offered(cassette: &Value) -> Option<Vec<OfferedForm>> {
     let tools = cassette["tools"].as_array()?;
     let offered = tools.iter().filter_map(|tool| {
         let (server, tool, form) = ToolForm::read(tool)?;
-        let (server, tool) = of_one_name(&server, &tool);
+        let (server, tool) = split_client_name(&server, &tool);
         Some(OfferedForm { server, tool, form })
     });
     Some(offered.collect())
 }
 
 /// The server and the tool. Where no server was recorded, clients' names may have it: `mcp__desk__refund`.
-fn of_one_name(server: &str, name: &str) -> (String, String) {
+fn split_client_name(server: &str, name: &str) -> (String, String) {
     let parts = name.strip_prefix("mcp__").filter(|_| server.is_empty());
     let parts = parts.and_then(|rest| rest.split_once("__"));
     let parts = parts.filter(|(server, tool)| !server.is_empty() && !tool.is_empty());
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn the_server_of_a_clients_name_is_read_where_none_was_recorded() {
-        let read = |server, name| of_one_name(server, name);
+        let read = |server, name| split_client_name(server, name);
         let both = |server: &str, tool: &str| (server.to_owned(), tool.to_owned());
         assert_eq!(read("", "mcp__desk__refund"), both("desk", "refund"));
         assert_eq!(read("", "mcp__desk__re__fund"), both("desk", "re__fund"));

@@ -69,7 +69,7 @@ async fn over_stdio(contract: &Contract) -> Result<LiveServer, Failure> {
     let (mut process, transport) = ServerProcess::start(&contract.command)?;
     let too_deep = process.too_deep();
     let asked = tokio::select! {
-        asked = asked(().serve(transport), contract.limit()) => asked,
+        asked = query_client(().serve(transport), contract.limit()) => asked,
         () = too_deep.notified() => Err(
             "answered with a message that is nested too deep to be read (perhaps the schema of one of its tools): at most 127 \
              levels can be read"
@@ -81,7 +81,7 @@ async fn over_stdio(contract: &Contract) -> Result<LiveServer, Failure> {
             process.end().await;
             Ok(server)
         }
-        Err(why) => Err(process.failed(&contract.shown(), &why).await),
+        Err(why) => Err(process.failed(&contract.server_label(), &why).await),
     }
 }
 
@@ -90,7 +90,7 @@ async fn over_http(contract: &Contract, url: &str) -> Result<LiveServer, Failure
         Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     if !is_http {
         return Err(
-            Failure::new(format!("`{}` is no HTTP address", contract.shown())).help(
+            Failure::new(format!("`{}` is no HTTP address", contract.server_label())).help(
                 "write the address of the server, for example `--url https://example.com/mcp`",
             ),
         );
@@ -110,10 +110,10 @@ async fn over_http(contract: &Contract, url: &str) -> Result<LiveServer, Failure
     };
     config.custom_headers = headers(&contract.header_env)?;
     let transport = StreamableHttpClientTransport::with_client(client, config);
-    let asked = asked(().serve(transport), contract.limit()).await;
+    let asked = query_client(().serve(transport), contract.limit()).await;
     asked.map_err(|why| {
         let why = hidden_in(&why, url);
-        Failure::new(format!("the server `{}` {why}", contract.shown()))
+        Failure::new(format!("the server `{}` {why}", contract.server_label()))
             .help("`--url` must be the server's address for MCP over streamable HTTP, with its path, for example `https://example.com/mcp`")
     })
 }
@@ -149,7 +149,7 @@ fn secret(variable: &str) -> Result<String, Failure> {
 }
 
 /// The server's answer, or what it does in place of one.
-async fn asked(
+async fn query_client(
     opening: impl Future<Output = Result<Client, ClientInitializeError>>,
     limit: Duration,
 ) -> Result<LiveServer, String> {
@@ -249,7 +249,7 @@ async fn list(client: &Client) -> Result<Vec<LiveTool>, String> {
             Err(error) => return Err(error.to_string()),
         };
         for tool in page.tools {
-            let tool = LiveTool::of(tool);
+            let tool = LiveTool::from_tool(tool);
             if tools.iter().any(|other| other.name == tool.name) {
                 let name = escape_line(&tool.name).into_owned();
                 return Err(format!(
@@ -288,7 +288,7 @@ fn wrong_tool(answer: &Value) -> Option<String> {
 }
 
 impl LiveTool {
-    fn of(tool: rmcp::model::Tool) -> Self {
+    fn from_tool(tool: rmcp::model::Tool) -> Self {
         let annotations = tool
             .annotations
             .and_then(|it| serde_json::to_value(it).ok());

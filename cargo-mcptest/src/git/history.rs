@@ -96,9 +96,9 @@ impl Repository {
         log.truncate(most);
         log.reverse();
         if let Some(first) = first.filter(|_| log.len() < most) {
-            log.splice(0..0, self.told(&["--max-count=1", &first])?);
+            log.splice(0..0, self.run_log(&["--max-count=1", &first])?);
         }
-        if self.say(&["rev-parse", "--is-shallow-repository"])? == "true" {
+        if self.run(&["rev-parse", "--is-shallow-repository"])? == "true" {
             notes.push("this clone is shallow: older commits are not in it".to_owned());
         }
         let objects = Objects::open(self, since.unwrap_or("HEAD"))?;
@@ -166,12 +166,12 @@ impl Repository {
             .filter_map(|place| within(&self.prefix, place));
         wanted.extend(named.map(|place| format!(":(top,literal){}", place.display())));
         arguments.extend(wanted.iter().map(String::as_str));
-        self.told(&arguments)
+        self.run_log(&arguments)
     }
 
-    fn told(&self, arguments: &[&str]) -> Result<Vec<Commit>, GitProblem> {
+    fn run_log(&self, arguments: &[&str]) -> Result<Vec<Commit>, GitProblem> {
         let log = ["log", "--date-order", "--format=%H%x00%ct%x00%s"];
-        let said = self.say(&[&log[..], arguments].concat())?;
+        let said = self.run(&[&log[..], arguments].concat())?;
         let commits = said.lines().filter_map(|line| {
             let mut parts = line.splitn(3, '\0');
             Some(Commit {

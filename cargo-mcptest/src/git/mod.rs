@@ -105,7 +105,7 @@ impl Repository {
             prefix: PathBuf::new(),
         };
         let prefix = repository
-            .say(&["rev-parse", "--show-prefix"])
+            .run(&["rev-parse", "--show-prefix"])
             .map_err(|problem| match problem {
                 GitProblem::Git(said) if said.contains("not a git repository") => {
                     GitProblem::NoRepository(package.to_owned())
@@ -195,7 +195,7 @@ impl Repository {
     fn commit(&self, revision: &str) -> Result<String, GitProblem> {
         let commit = |revision: &str| {
             let wanted = format!("{revision}^{{commit}}");
-            self.say(&[
+            self.run(&[
                 "rev-parse",
                 "--verify",
                 "--quiet",
@@ -205,7 +205,7 @@ impl Repository {
         };
         commit(revision).map_err(|_| {
             let is = |answer: &str| {
-                self.say(&["rev-parse", answer])
+                self.run(&["rev-parse", answer])
                     .is_ok_and(|said| said == "true")
             };
             let remote = format!("origin/{revision}");
@@ -218,7 +218,7 @@ impl Repository {
     }
 
     /// Runs git, and returns what it says without the line end.
-    fn say(&self, arguments: &[&str]) -> Result<String, GitProblem> {
+    fn run(&self, arguments: &[&str]) -> Result<String, GitProblem> {
         let output = self
             .git(arguments)
             .stdin(Stdio::null())

@@ -1,6 +1,6 @@
 //! The command.
 
-mod remembered;
+mod repeat_options;
 mod undoing;
 
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use mcptest_suite::model::Suite;
-use mcptest_suite::shown_path;
+use mcptest_suite::portable_path;
 use mcptest_trace::record::redact::Redactor;
 use serde_json::json;
 
@@ -20,7 +20,7 @@ use super::plan::ImportPlan;
 use super::recorded;
 use super::redact::redactor;
 use super::report::Reports;
-use super::reread::Reread;
+use super::run_cache::Reread;
 use super::starter::{CalledTools, Starter};
 use super::store::StoreOptions;
 use super::summary::{self, SummaryRow};
@@ -104,7 +104,7 @@ impl Import {
         out: &mut dyn Write,
         err: &mut dyn Write,
     ) -> Result<ExitStatus, Failure> {
-        let shown = shown_path(&self.suite);
+        let shown = portable_path(&self.suite);
         if let Some(folder) = passed_over(&self.suite) {
             return Err(Failure::new(format!(
                 "no test would find `{shown}`: tests look for no suite in a folder named `{folder}`; write the suite elsewhere, \
@@ -142,17 +142,17 @@ impl Import {
                 done.reports.lose("holds no run", &input.shown, what);
             }
         }
-        self.tell_absent(&plan, &group_by, &mut done.reports);
+        self.report_absent(&plan, &group_by, &mut done.reports);
         let options = StoreOptions {
             jsonl: self.jsonl,
             replace: self.replace,
             check: self.check,
         };
         let place = place(&self.suite);
-        let neighbours = Neighbours::of(&self.suite, &place, options, &redactor);
+        let neighbours = Neighbours::new(&self.suite, &place, options, &redactor);
         let is_given = self.mapping.agent.is_some();
         let owned = recorded::entries(&mut plan, suite.as_ref(), is_given, &neighbours);
-        let names = names::of(
+        let names = names::assign_names(
             &plan.groups,
             &owned,
             suite.as_ref(),
@@ -183,7 +183,7 @@ impl Import {
             done.reports.note(&note);
         }
         let proposed = self.propose(suite.is_none(), &shown, &mut done)?;
-        self.say(&done, &redactor, proposed.as_deref(), out, err)?;
+        self.print(&done, &redactor, proposed.as_deref(), out, err)?;
         let imported = done.rows.iter().any(|row| row.new + row.present > 0);
         Ok(match (imported, done.reports.count()) {
             (false, _) => ExitStatus::CouldNotRun,
@@ -193,7 +193,7 @@ impl Import {
     }
 
     /// Tells what the command asks for by name and no run has.
-    fn tell_absent(&self, plan: &ImportPlan, group_by: &[GroupBy], reports: &mut Reports) {
+    fn report_absent(&self, plan: &ImportPlan, group_by: &[GroupBy], reports: &mut Reports) {
         if plan.found.is_empty() {
             return;
         }
@@ -318,7 +318,7 @@ impl Import {
         Ok(None)
     }
 
-    fn say(
+    fn print(
         &self,
         done: &Done,
         redactor: &Redactor,
@@ -350,10 +350,10 @@ impl Import {
         write!(err, "{}", redacted(&done.reports.drawn()))?;
         if !done.rows.is_empty() {
             write!(out, "{}", summary::table(&done.rows))?;
-            writeln!(out, "recordings: {}", shown_path(&place(&self.suite)))?;
+            writeln!(out, "recordings: {}", portable_path(&place(&self.suite)))?;
         }
         if done.proposed {
-            writeln!(out, "first suite: {}", shown_path(&self.suite))?;
+            writeln!(out, "first suite: {}", portable_path(&self.suite))?;
         }
         if self.check && !done.rows.is_empty() {
             writeln!(out, "nothing was written, because of `--check`")?;

@@ -33,13 +33,13 @@ enum Query {
 }
 
 impl<'e> OpenEntries<'e> {
-    pub(super) fn of(entries: &'e [Agent], is_given: bool) -> Self {
+    pub(super) fn new(entries: &'e [Agent], is_given: bool) -> Self {
         let asking = asking(entries);
         let mut open: HashMap<Query, VecDeque<usize>> = HashMap::new();
         for (index, entry) in entries.iter().enumerate() {
             let name = entry.name.value.as_str();
             for model in &entry.models {
-                let with_model = |name: &str| Digest::of(&[name, &model.value.id]);
+                let with_model = |name: &str| Digest::from_parts(&[name, &model.value.id]);
                 let named = Query::Named(with_model(name));
                 let numbered = names(name).map(|name| Query::Numbered(with_model(name)));
                 for query in numbered.chain([named]) {
@@ -54,7 +54,7 @@ impl<'e> OpenEntries<'e> {
         for (asked, indexes) in &asking {
             for index in indexes {
                 for name in names(&entries[*index].name.value) {
-                    let query = Query::AskingNumbered(*asked, Digest::of(&[name]));
+                    let query = Query::AskingNumbered(*asked, Digest::from_parts(&[name]));
                     open.entry(query).or_default().push_back(*index);
                 }
             }
@@ -70,20 +70,23 @@ impl<'e> OpenEntries<'e> {
 
     /// An entry is a group's.
     pub(super) fn claim(&mut self, entry: usize, model: &str) {
-        self.claimed.insert((entry, Digest::of(&[model])));
+        self.claimed.insert((entry, Digest::from_parts(&[model])));
     }
 
     /// Whether an entry has a name and a model.
     pub(super) fn has(&self, name: &str, model: &str) -> bool {
-        let query = Query::Named(Digest::of(&[name, model]));
+        let query = Query::Named(Digest::from_parts(&[name, model]));
         self.open.contains_key(&query)
     }
 
     /// The entry with this name, or the one that asks the same. Runs that were asked something else make an
     /// entry stale, so they are its runs only in the place of those that it has.
     pub(super) fn find(&mut self, group: &Group, wanted: &str, replaces: bool) -> Option<usize> {
-        let with_model = Digest::of(&[wanted, &group.model]);
-        let mut queries = vec![Query::AskingNumbered(group.asked, Digest::of(&[wanted]))];
+        let with_model = Digest::from_parts(&[wanted, &group.model]);
+        let mut queries = vec![Query::AskingNumbered(
+            group.asked,
+            Digest::from_parts(&[wanted]),
+        )];
         if group.by_task || replaces {
             queries.push(Query::Named(with_model));
         }
@@ -91,13 +94,13 @@ impl<'e> OpenEntries<'e> {
             queries.push(Query::Numbered(with_model));
         }
         queries.push(self.asking(group));
-        let model = Digest::of(&[&group.model]);
+        let model = Digest::from_parts(&[&group.model]);
         queries.iter().find_map(|query| self.first(query, model))
     }
 
     /// The entries with the prompts of a group, of those that may have it.
     fn asking(&mut self, group: &Group) -> Query {
-        let agent = self.is_given.then(|| Digest::of(&[&group.agent]));
+        let agent = self.is_given.then(|| Digest::from_parts(&[&group.agent]));
         let query = Query::Asking(group.asked, agent);
         if !self.open.contains_key(&query) {
             let asking = self.asking.get(&group.asked).into_iter().flatten().copied();
@@ -124,7 +127,7 @@ pub(super) fn asking(entries: &[Agent]) -> HashMap<Digest, Vec<usize>> {
     let mut asking: HashMap<Digest, Vec<usize>> = HashMap::new();
     for (index, entry) in entries.iter().enumerate() {
         for model in &entry.models {
-            let asked = asked(entry, &model.value.id);
+            let asked = prompt_digest(entry, &model.value.id);
             asking.entry(asked).or_default().push(index);
         }
     }
@@ -138,14 +141,14 @@ pub(super) fn may_have(entry: &Agent, group: &Group, is_given: bool) -> bool {
 
 /// Whether an entry has the prompts of a group.
 pub(super) fn asks(entry: &Agent, group: &Group) -> bool {
-    asked(entry, &group.model) == group.asked
+    prompt_digest(entry, &group.model) == group.asked
 }
 
 /// What recordings of an entry with a model are compared with.
-fn asked(entry: &Agent, model: &str) -> Digest {
+fn prompt_digest(entry: &Agent, model: &str) -> Digest {
     let system = entry.system_prompt.as_ref();
     let system = system.map_or("", |it| it.value.as_str());
-    Digest::of(&[model, system, &entry.prompt.first().value])
+    Digest::from_parts(&[model, system, &entry.prompt.first().value])
 }
 
 /// A name, and without its number if it has one.
@@ -219,7 +222,7 @@ mod tests {
             replaces in any::<bool>(),
         ) {
             let entries = entries(&asked);
-            let mut open = OpenEntries::of(&entries, is_given);
+            let mut open = OpenEntries::new(&entries, is_given);
             let mut claimed = HashSet::new();
             for (model, prompt, by_task, name) in groups {
                 let (model, prompt) = (MODELS[model], format!("p{prompt}"));
@@ -227,8 +230,8 @@ mod tests {
                     agent: NAMES[name][..1].into(),
                     model: model.into(),
                     label: String::new(),
-                    subject: Digest::of(&[]),
-                    asked: Digest::of(&[model, "", &prompt]),
+                    subject: Digest::from_parts(&[]),
+                    asked: Digest::from_parts(&[model, "", &prompt]),
                     by_task,
                     of_file: false,
                     any_failed: false,

@@ -44,7 +44,7 @@ impl Forks {
         let answer = records.clone().find_map(|it| text(&it["message"], "id"));
         let first = answer.or_else(|| records.find_map(|record| text(record, "uuid")));
         let turns = recording["trace"]["conversation"]["turns"].as_array();
-        let mut state = Digest::of(&["turns", first.unwrap_or_default()]);
+        let mut state = Digest::from_parts(&["turns", first.unwrap_or_default()]);
         let mut beginnings = Vec::new();
         for turn in turns.into_iter().flatten() {
             state = state.then(&mcptest_trace::trace::canonical_json(turn));

@@ -18,7 +18,7 @@ mod plan;
 mod recorded;
 mod redact;
 mod report;
-mod reread;
+mod run_cache;
 mod starter;
 mod store;
 mod summary;

@@ -26,7 +26,7 @@ pub(super) struct Name {
 }
 
 /// Names every group. `owned`: the entry that has runs of it already; `is_given`: the command names the agent.
-pub(super) fn of(
+pub(super) fn assign_names(
     groups: &[Group],
     owned: &[Option<usize>],
     suite: Option<&Suite>,
@@ -54,9 +54,11 @@ pub(super) fn of(
     }
     let entries = suite.map_or(&[][..], |suite| &suite.agents);
     let mut taken = Taken::default();
-    let segments = entries.iter().map(|entry| Digest::of(&[&entry.segment]));
+    let segments = entries
+        .iter()
+        .map(|entry| Digest::from_parts(&[&entry.segment]));
     taken.names.extend(segments);
-    let mut open = OpenEntries::of(entries, is_given);
+    let mut open = OpenEntries::new(entries, is_given);
     let replaces = neighbours.options.replace;
     let mut by_subject: HashMap<_, Rc<str>> = HashMap::new();
     let mut names = Vec::with_capacity(groups.len());
@@ -111,7 +113,7 @@ pub(super) fn of(
             entry: None,
         });
     }
-    taken.tell(reports);
+    taken.report(reports);
     names
 }
 
@@ -145,7 +147,10 @@ impl Taken {
             Some(segment) if !is_reserved(&segment) => wanted.to_owned(),
             _ => format!("agent {wanted}"),
         };
-        let taken = self.numbers.entry(Digest::of(&[&plain])).or_default();
+        let taken = self
+            .numbers
+            .entry(Digest::from_parts(&[&plain]))
+            .or_default();
         let mut number = *taken;
         loop {
             number += 1;
@@ -171,7 +176,7 @@ impl Taken {
     }
 
     /// Tells which names were passed over and given to nobody.
-    fn tell(self, reports: &mut Reports) {
+    fn report(self, reports: &mut Reports) {
         let passed = self.passed.into_iter();
         for (name, by) in passed.filter(|(name, _)| !self.names.contains(&digests(name)[0])) {
             reports.note(&format!(
@@ -185,7 +190,10 @@ impl Taken {
 fn digests(name: &str) -> [Digest; 2] {
     let segment = segment(name).unwrap_or_default();
     let file = cassette_slug(name).to_ascii_lowercase();
-    [Digest::of(&[&segment]), Digest::of(&["file", &file])]
+    [
+        Digest::from_parts(&[&segment]),
+        Digest::from_parts(&["file", &file]),
+    ]
 }
 
 fn truncate(text: &str, characters: usize) -> String {

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use mcptest::command::call;
 use mcptest_suite::model::{Agent, Suite};
-use mcptest_suite::{quoted_list, shown_path};
+use mcptest_suite::{portable_path, quoted_list};
 use mcptest_trace::record::redact::Redactor;
 use mcptest_trace::record::store::Store;
 use serde_json::Value;
 
-use super::plan::{Group, asked};
+use super::plan::{Group, prompt_digest};
 use super::store::{self, StoreOptions};
 use crate::files::{files, stem};
 use mcptest_import::Digest;
@@ -79,7 +79,7 @@ pub(super) fn elsewhere(suite: &Path) -> Option<String> {
             .filter_map(|it| Some(it.as_str()?.to_owned()))
             .collect()
     };
-    let shown = shown_path(suite);
+    let shown = portable_path(suite);
     let Some(package) = manifest.get("package") else {
         let members = manifest.get("workspace").and_then(|it| it.get("members"));
         let members = texts(members);
@@ -121,7 +121,7 @@ fn stems(agent: &Agent) -> Vec<String> {
 
 impl<'n> Neighbours<'n> {
     /// Of a suite whose recordings lie in a place.
-    pub(super) fn of(
+    pub(super) fn new(
         suite: &Path,
         place: &'n Path,
         options: StoreOptions,
@@ -144,7 +144,7 @@ impl<'n> Neighbours<'n> {
         let mut suites = HashMap::new();
         let mut unread = None;
         for path in paths {
-            let shown = shown_path(&path);
+            let shown = portable_path(&path);
             let Ok(read) = Suite::read(&path, &shown) else {
                 unread.get_or_insert(shown);
                 continue;
@@ -215,7 +215,7 @@ impl<'n> Neighbours<'n> {
             store.each(|_, bytes| {
                 let run = serde_json::from_slice::<Value>(bytes).ok();
                 let id = run.and_then(|run| store::identity(&run));
-                ids.extend(id.map(|id| Digest::of(&[&id])));
+                ids.extend(id.map(|id| Digest::from_parts(&[&id])));
             })
         });
         ids
@@ -231,7 +231,7 @@ impl<'n> Neighbours<'n> {
             store.each(|_, bytes| {
                 let run = serde_json::from_slice::<Value>(bytes);
                 has[0] = true;
-                has[1] |= run.is_ok_and(|run| asked(&run, self.redactor) != group.asked);
+                has[1] |= run.is_ok_and(|run| prompt_digest(&run, self.redactor) != group.asked);
             })
         });
         has

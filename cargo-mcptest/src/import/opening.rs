@@ -73,9 +73,9 @@ fn is_beside(name: &str) -> bool {
 /// The format of a file, by its first records.
 fn kind(input: &Input, parts: &[RecordPlace]) -> Result<FormatKind, Lost> {
     if input.is_archive() {
-        return FormatKind::of(input, &Value::Null);
+        return FormatKind::detect(input, &Value::Null);
     }
-    let mut found = FormatKind::of(input, &Value::Null);
+    let mut found = FormatKind::detect(input, &Value::Null);
     for part in parts.iter().take(SAMPLES) {
         let record = match input.read(*part) {
             Ok(record) => record,
@@ -86,7 +86,7 @@ fn kind(input: &Input, parts: &[RecordPlace]) -> Result<FormatKind, Lost> {
                 continue;
             }
         };
-        match FormatKind::of(input, &record.value) {
+        match FormatKind::detect(input, &record.value) {
             // Any talk without tools could be of this format; the next ones may tell.
             Ok(FormatKind::OpenAi) => found = Ok(FormatKind::OpenAi),
             Ok(kind) => return Ok(kind),

@@ -86,9 +86,9 @@ impl ImportPlan {
 }
 
 /// What a recording is compared with a suite by.
-pub(super) fn asked(run: &Value, redactor: &Redactor) -> Digest {
+pub(super) fn prompt_digest(run: &Value, redactor: &Redactor) -> Digest {
     let text = |key: &str| redactor.redact_text(run[key].as_str().unwrap_or_default());
-    Digest::of(&[&text("model"), &text("system_prompt"), &text("user_prompt")])
+    Digest::from_parts(&[&text("model"), &text("system_prompt"), &text("user_prompt")])
 }
 
 /// Whether an identifier is that of another run whose records are the same as those of an earlier one.

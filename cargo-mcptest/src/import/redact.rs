@@ -1,7 +1,7 @@
 //! What an import takes out of the runs of others: what a recording takes out, and what foreign logs
 //! bring besides, secrets that are known by their shape or by the key they stand at.
 
-use mcptest_trace::record::environment::{secrets, usual_secrets};
+use mcptest_trace::record::environment::{provider_secrets, secrets};
 use mcptest_trace::record::redact::Redactor;
 use regex::Regex;
 
@@ -19,7 +19,7 @@ pub(super) fn redactor<'a>(
     own: impl Iterator<Item = &'a str>,
     keep_named: bool,
 ) -> Result<Redactor, String> {
-    let values = usual_secrets().chain(secrets(variables));
+    let values = provider_secrets().chain(secrets(variables));
     let values = values.filter(|(_, value)| value.trim().len() >= SHORTEST);
     let patterns: Result<Vec<Regex>, regex::Error> = own.map(Regex::new).collect();
     let patterns = patterns

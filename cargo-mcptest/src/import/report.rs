@@ -91,7 +91,7 @@ impl Reports {
     /// A record was read otherwise than it is written. What a console cut short is lost.
     pub(super) fn changed(&mut self, place: &str, change: Change) {
         match change {
-            Change::Cut => self.lose("is cut", place, change.told()),
+            Change::Cut => self.lose("is cut", place, change.describe()),
             _ => *self.changes.entry(change).or_default() += 1,
         }
     }
@@ -129,7 +129,7 @@ impl Reports {
     pub(super) fn notes(&self) -> String {
         let changes = self.changes.iter().map(|(change, count)| {
             let records = counted(*count, "record");
-            format!("note: {} ({records})\n", change.told())
+            format!("note: {} ({records})\n", change.describe())
         });
         let mut out: String = changes.collect();
         let mut alike: BTreeMap<String, usize> = BTreeMap::new();
@@ -166,7 +166,7 @@ impl Reports {
         };
         let note = |note: &str, count: &usize| json!({ "note": note, "count": count });
         let changes = self.changes.iter();
-        let changes = changes.map(|(change, count)| note(change.told(), count));
+        let changes = changes.map(|(change, count)| note(change.describe(), count));
         let notes = self.notes.iter().map(|(text, count)| note(text, count));
         (
             self.reasons.iter().map(reason).collect(),

@@ -111,7 +111,7 @@ impl Starter {
     }
 
     /// One with nothing in it, of the same import.
-    pub(super) fn of_suite(&self, tools: CalledTools) -> Self {
+    pub(super) fn for_suite(&self, tools: CalledTools) -> Self {
         Self::new(tools, &self.remembered)
     }
 

@@ -57,7 +57,7 @@ pub(super) struct Recorded {
 
 impl Existing {
     /// Reads the runs that are there, one at a time.
-    pub(super) fn of(store: &Store, mut each: impl FnMut(&Value)) -> Result<Self, StoreError> {
+    pub(super) fn load(store: &Store, mut each: impl FnMut(&Value)) -> Result<Self, StoreError> {
         let mut existing = Self::default();
         store.each(|place, bytes| {
             existing.count += 1;
@@ -69,7 +69,7 @@ impl Existing {
                 let recorded = Recorded {
                     place: place.clone(),
                     essence: essence(&run),
-                    bytes: Digest::of(&[&String::from_utf8_lossy(bytes)]),
+                    bytes: Digest::from_parts(&[&String::from_utf8_lossy(bytes)]),
                     file: run["imported"]["file"].as_str().map(str::to_owned),
                 };
                 existing.runs.insert(id, recorded);
@@ -94,5 +94,5 @@ pub(super) fn essence(run: &Value) -> Digest {
         imported.remove("file");
         imported.remove("record");
     }
-    Digest::of_value(&run)
+    Digest::from_value(&run)
 }

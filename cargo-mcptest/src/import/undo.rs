@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use mcptest_suite::model::{Agent, Suite};
-use mcptest_suite::shown_path;
+use mcptest_suite::portable_path;
 use mcptest_trace::record::store::{RunPlace, Store, render, render_line};
 use serde_json::{Value, json};
 
@@ -79,7 +79,7 @@ impl Writing<'_> {
         let Existing {
             runs: mut recorded,
             count: there,
-        } = Existing::of(&store, |_| {})?;
+        } = Existing::load(&store, |_| {})?;
         if let Some(entry) = name.entry
             && let Some(suite) = self.suite
         {
@@ -87,7 +87,7 @@ impl Writing<'_> {
         }
         let (mut going, mut matched) = (Vec::new(), 0);
         for run in &group.runs {
-            let Some((run, _)) = self.of_plan(*run, group, name, prompt) else {
+            let Some((run, _)) = self.prepare_run(*run, group, name, prompt) else {
                 continue;
             };
             let Some(known) = identity(&run).and_then(|id| recorded.remove(&id)) else {
@@ -100,14 +100,14 @@ impl Writing<'_> {
                 None => render(&run),
             };
             if self.neighbours.suite(&name.stem).is_some() {
-                undone.left.push((shown(&known.place), OTHER_SUITE));
-            } else if known.bytes == Digest::of(&[&text]) {
-                undone.gone.push(shown(&known.place));
+                undone.left.push((display_place(&known.place), OTHER_SUITE));
+            } else if known.bytes == Digest::from_parts(&[&text]) {
+                undone.gone.push(display_place(&known.place));
                 going.push(known.place);
             } else if known.file.as_deref() != run["imported"]["file"].as_str() {
-                undone.left.push((shown(&known.place), OTHER_FILE));
+                undone.left.push((display_place(&known.place), OTHER_FILE));
             } else {
-                undone.left.push((shown(&known.place), CHANGED));
+                undone.left.push((display_place(&known.place), CHANGED));
             }
         }
         undone.others += there - matched;
@@ -154,7 +154,7 @@ impl Undone {
         } else {
             OTHER_AGENTS
         };
-        self.left.push((shown_path(path), why));
+        self.left.push((portable_path(path), why));
     }
 
     /// Whether something stays that this import may have written: not the suite that others need.
@@ -170,7 +170,7 @@ impl Undone {
             "format": "import-undo/1.0",
             "removed": removed,
             "recordings": self.gone,
-            "suite": self.suite.as_deref().map(shown_path),
+            "suite": self.suite.as_deref().map(portable_path),
             "left": left.collect::<Vec<_>>(),
             "absent": self.absent,
             "notes": self.notes,
@@ -179,7 +179,7 @@ impl Undone {
 
     /// What is said of it, before anything is removed where that is still to come.
     pub(super) fn text(&self) -> String {
-        let suite = self.suite.as_deref().map(shown_path);
+        let suite = self.suite.as_deref().map(portable_path);
         let gone = self.gone.iter().chain(&suite);
         let mut lines: Vec<String> = gone.map(|path| format!("removes {path}")).collect();
         let left = self.left.iter();
@@ -196,8 +196,8 @@ impl Undone {
     }
 }
 
-fn shown(place: &RunPlace) -> String {
-    let file = shown_path(&place.file);
+fn display_place(place: &RunPlace) -> String {
+    let file = portable_path(&place.file);
     match place.line {
         Some(line) => format!("{file}:{line}"),
         None => file,

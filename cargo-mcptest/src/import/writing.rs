@@ -7,7 +7,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use mcptest_suite::model::{Agent, Suite};
-use mcptest_suite::shown_path;
+use mcptest_suite::portable_path;
 use mcptest_trace::record::redact::RedactionCounts;
 use mcptest_trace::record::store::{Adding, Store, StoreError, render_line};
 use mcptest_trace::trace::{Origin, Run, parse_run};
@@ -16,9 +16,9 @@ use serde_json::{Map, Value};
 use super::entries;
 use super::names::{Name, by_agent};
 use super::neighbours::Neighbours;
-use super::plan::{Group, ImportPlan, asked};
+use super::plan::{Group, ImportPlan, prompt_digest};
 use super::report::Reports;
-use super::reread::Reread;
+use super::run_cache::Reread;
 use super::starter::{AgentEntry, Starter, Wanted, is_first_suite};
 use super::store::{Existing, StoreOptions, essence, identity, layout, lock};
 use super::summary::{Doubt, SummaryRow};
@@ -72,7 +72,7 @@ impl<'w> Writing<'w> {
                 self.group(group, &names[index], &mut entry, &mut prompt)?;
             }
             entry.beside(&defaults);
-            let wanted = match self.of_suite(name) {
+            let wanted = match self.suite_entry(name) {
                 None => Wanted::Beside,
                 Some(agent) if entry.ends_skip_of(agent) || self.is_stale(&entry, &lines) => {
                     Wanted::InPlace
@@ -130,7 +130,7 @@ impl<'w> Writing<'w> {
     }
 
     /// The entry of the suite that runs belong to.
-    fn of_suite(&self, name: &Name) -> Option<&'w Agent> {
+    fn suite_entry(&self, name: &Name) -> Option<&'w Agent> {
         let (suite, entry) = self.suite.zip(name.entry)?;
         suite.agents.get(entry)
     }
@@ -143,7 +143,7 @@ impl<'w> Writing<'w> {
         prompt: &mut Option<String>,
     ) -> Result<(), Failure> {
         let layout = layout(self.place, &name.stem, self.options.jsonl);
-        let mut row = SummaryRow::new(&name.agent, &group.model, shown_path(layout.path()));
+        let mut row = SummaryRow::new(&name.agent, &group.model, portable_path(layout.path()));
         let StoreOptions { replace, check, .. } = self.options;
         let _lock = if check { None } else { Some(lock(&layout)?) };
         let store = Store::new(&layout)?;
@@ -151,8 +151,8 @@ impl<'w> Writing<'w> {
         let existing = if replace {
             Existing::default()
         } else {
-            Existing::of(&store, |run| {
-                stale += usize::from(asked(run, self.reading.redactor) != group.asked);
+            Existing::load(&store, |run| {
+                stale += usize::from(prompt_digest(run, self.reading.redactor) != group.asked);
                 entry.add(run, checked(run).ok(), group.by_task);
             })?
         };
@@ -168,7 +168,7 @@ impl<'w> Writing<'w> {
             (false, true) => Sink::replacing(&store)?,
             (false, false) => Sink::Beside(store.adding()?),
         };
-        let of_suite = self.of_suite(name);
+        let of_suite = self.suite_entry(name);
         if of_suite.is_some_and(|agent| !entries::asks(agent, group) && !group.by_task) {
             let note = format!(
                 "the suite has another prompt for `{}` than these runs: the runs are stale, and their cases fail",
@@ -180,7 +180,7 @@ impl<'w> Writing<'w> {
             *prompt = Some(agent.prompt.first().value.clone());
         }
         for index in &group.runs {
-            let Some((run, place)) = self.of_plan(*index, group, name, prompt) else {
+            let Some((run, place)) = self.prepare_run(*index, group, name, prompt) else {
                 continue;
             };
             let id = identity(&run).unwrap_or_default();
@@ -206,7 +206,7 @@ impl<'w> Writing<'w> {
         }
         sink.finish()?;
         let is_rewritten = || {
-            let agent = self.of_suite(name);
+            let agent = self.suite_entry(name);
             agent.is_some_and(|agent| entry.ends_skip_of(agent))
         };
         if let Some(note) = self.to_write(name, &group.model, existing.count + row.new)
@@ -244,7 +244,7 @@ impl<'w> Writing<'w> {
         // The number may be that of `defaults:`, which others share.
         let place = agent.name.span.start.max(agent.runs.span.start);
         let (line, _) = suite.source.line_column(place);
-        let file = suite.source.shown();
+        let file = suite.source.display_path();
         let who = match agent.models.len() {
             1 => format!("`{}`", name.agent),
             _ => format!("`{}` with `{model}`", name.agent),
@@ -262,7 +262,7 @@ impl<'w> Writing<'w> {
     }
 
     /// A run as it is written, and where it comes from.
-    pub(super) fn of_plan(
+    pub(super) fn prepare_run(
         &mut self,
         index: u32,
         group: &Group,
@@ -271,7 +271,7 @@ impl<'w> Writing<'w> {
     ) -> Option<(Value, String)> {
         let reports = &mut self.done.reports;
         let (mut run, place) = self.reread.run(index, self.plan, self.reading, reports)?;
-        self.of_agent(&mut run, group, name, prompt);
+        self.apply_agent(&mut run, group, name, prompt);
         self.reading
             .redactor
             .redact_run_counted(&mut run, &mut self.done.redacted);
@@ -279,7 +279,7 @@ impl<'w> Writing<'w> {
     }
 
     /// Gives a run the name of its agent, and the prompt that all runs of its task have.
-    fn of_agent(
+    fn apply_agent(
         &mut self,
         run: &mut Value,
         group: &Group,

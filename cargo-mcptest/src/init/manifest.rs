@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mcptest_suite::shown_path;
+use mcptest_suite::portable_path;
 use toml_edit::{
     Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value, value,
 };
@@ -64,7 +64,7 @@ impl CargoManifest {
             }
             (_, HarnessDependency::Published) => (HARNESS.to_owned(), value(minor_version())),
             (_, HarnessDependency::Path(path)) => {
-                table.insert("path", shown_path(path).into());
+                table.insert("path", portable_path(path).into());
                 (HARNESS.to_owned(), value(table))
             }
         };

@@ -8,12 +8,12 @@
 //! - `manifest`: its `Cargo.toml` with what is added, everything else as it was;
 //! - `profile`: the optimisation that is proposed.
 
-mod asked;
-mod beside;
-mod ignored;
+mod gitignore;
 mod manifest;
+mod model_probe;
 mod plan;
 mod profile;
+mod program_suite;
 mod relative;
 #[cfg(test)]
 mod tests;
@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use mcptest::command::call;
-use mcptest_suite::{escape_line, shown_path};
+use mcptest_suite::{escape_line, portable_path};
 use serde::Serialize;
 use serde_json::json;
 
@@ -33,9 +33,9 @@ use crate::files;
 use crate::output::{Output, OutputFormat};
 use crate::package::{FoundPackage, Selection};
 use crate::status::ExitStatus;
-use beside::Beside;
 use manifest::HarnessDependency;
 use plan::InitPlan;
+use program_suite::Beside;
 use relative::relative;
 
 /// The format of what is said, as JSON.
@@ -130,7 +130,7 @@ impl Init {
             Some(path) => HarnessDependency::Path(harness_from(&package.folder, path)?),
             None => HarnessDependency::Published,
         };
-        let plan = InitPlan::of(&package, &dependency, self.by_macro)?;
+        let plan = InitPlan::for_package(&package, &dependency, self.by_macro)?;
         write_all(&package, &plan)?;
         let proposed = profile::proposed(&package.workspace)?;
         match self.format {
@@ -139,15 +139,15 @@ impl Init {
                 "package": package.name,
                 "steps": plan.steps,
                 "proposed": proposed.as_ref().map(|proposed| json!({
-                    "file": shown_path(&package.workspace.join("Cargo.toml")),
+                    "file": portable_path(&package.workspace.join("Cargo.toml")),
                     "lines": proposed,
                     "why": profile::WHY,
                 })),
             }))?,
             OutputFormat::Text => {
-                tell(&plan, output)?;
+                print(&plan, output)?;
                 if let Some(lines) = proposed {
-                    let manifest = shown_path(&package.workspace.join("Cargo.toml"));
+                    let manifest = portable_path(&package.workspace.join("Cargo.toml"));
                     writeln!(
                         output.out,
                         "\nproposed, not written, for {manifest}:\n\n{lines}\n{}",
@@ -183,7 +183,7 @@ impl Init {
             &folder,
         )?;
         let file = agent.file(&package)?;
-        let model = asked::model(&self.command, &folder, agent.prompt)?;
+        let model = model_probe::model(&self.command, &folder, agent.prompt)?;
         let suite = agent.suite(&package, file, &model)?;
         let plan = InitPlan::beside(&package, suite.file, suite.text)?;
         write_all(&package, &plan)?;
@@ -199,7 +199,7 @@ impl Init {
                 "proposed": null,
             }))?,
             OutputFormat::Text => {
-                tell(&plan, output)?;
+                print(&plan, output)?;
                 let (name, model) = (escape_line(&agent.name), escape_line(&model));
                 writeln!(
                     output.out,
@@ -211,7 +211,7 @@ impl Init {
     }
 }
 
-fn tell(plan: &InitPlan, output: &mut Output<'_>) -> Result<(), Failure> {
+fn print(plan: &InitPlan, output: &mut Output<'_>) -> Result<(), Failure> {
     for InitStep { did, file, what } in &plan.steps {
         writeln!(
             output.out,
@@ -266,7 +266,7 @@ fn write_all(package: &FoundPackage, plan: &InitPlan) -> Result<(), Failure> {
             found(dependency, package)?;
         }
         match &plan.ignored {
-            Some(text) => replace(&folder.join(ignored::FILE), text),
+            Some(text) => replace(&folder.join(gitignore::FILE), text),
             None => Ok(()),
         }
     };

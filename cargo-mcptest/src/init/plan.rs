@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mcptest_suite::{SuitePath, shown_path};
+use mcptest_suite::{SuitePath, portable_path};
 
-use super::ignored::{self, Ignored};
+use super::gitignore::{self, Ignored};
 use super::manifest::{CargoManifest, HarnessDependency};
 use super::{Did, InitStep};
 use crate::failure::Failure;
@@ -37,7 +37,7 @@ pub(super) struct InitPlan {
 }
 
 impl InitPlan {
-    pub(super) fn of(
+    pub(super) fn for_package(
         package: &FoundPackage,
         dependency: &HarnessDependency,
         by_macro: bool,
@@ -64,7 +64,7 @@ impl InitPlan {
                 .source
                 .strip_prefix(&package.folder)
                 .unwrap_or(&target.source);
-            plan.step(Did::Kept, shown_path(source), "it runs suites already");
+            plan.step(Did::Kept, portable_path(source), "it runs suites already");
         } else {
             plan.target(package, &harness, &suites, by_macro, &mut manifest)?;
         }
@@ -81,7 +81,7 @@ impl InitPlan {
     ) -> Result<Self, Failure> {
         let mut plan = Self::default();
         let what = "how the agent is started, what it is asked, and that its recordings must play";
-        plan.step(Did::Wrote, shown_path(&file), what);
+        plan.step(Did::Wrote, portable_path(&file), what);
         plan.files.push((file, text));
         plan.ignore(package)?;
         Ok(plan)
@@ -96,7 +96,7 @@ impl InitPlan {
         if let Some(Ignored { line, text }) = Ignored::lacking(&package.folder, root)? {
             self.step(
                 Did::Added,
-                ignored::FILE,
+                gitignore::FILE,
                 format!("`{line}`, snapshots that nobody accepted yet"),
             );
             self.ignored = Some(text);
@@ -113,7 +113,7 @@ impl InitPlan {
         let found = suites(package);
         if !found.is_empty() {
             for suite in &found {
-                self.step(Did::Kept, shown_path(suite), "a suite");
+                self.step(Did::Kept, portable_path(suite), "a suite");
             }
             return Ok(found);
         }
@@ -131,12 +131,12 @@ impl InitPlan {
             let path = root.join(name);
             if package.folder.join(&path).exists() {
                 return Err(
-                    Failure::new(format!("`{}` is there already", shown_path(&path))).help(
+                    Failure::new(format!("`{}` is there already", portable_path(&path))).help(
                         "move this file away: the first agent test needs a file of this name",
                     ),
                 );
             }
-            self.step(Did::Wrote, shown_path(&path), what);
+            self.step(Did::Wrote, portable_path(&path), what);
             self.files.push((path, text.to_owned()));
         }
         Ok(vec![root.join(SUITE.0)])
@@ -169,7 +169,7 @@ impl InitPlan {
         } else {
             (runner(harness, package), "a runner of all suites")
         };
-        self.step(Did::Wrote, shown_path(&source(name)), what);
+        self.step(Did::Wrote, portable_path(&source(name)), what);
         self.files.push((source(name), text));
         // Without a runner of its own, cargo finds the target by its place, unless it was told not to.
         if !by_macro || !manifest.finds_tests() {
@@ -208,7 +208,7 @@ fn runner(harness: &str, package: &FoundPackage) -> String {
     let roots: String = package
         .roots
         .iter()
-        .map(|root| format!(".root({:?})", shown_path(root)))
+        .map(|root| format!(".root({:?})", portable_path(root)))
         .collect();
     format!("fn main() -> std::process::ExitCode {{\n    {harness}::harness!(){roots}.run()\n}}\n")
 }
@@ -217,10 +217,13 @@ fn runner(harness: &str, package: &FoundPackage) -> String {
 fn modules(harness: &str, suites: &[PathBuf]) -> String {
     let modules = suites.iter().filter_map(|suite| {
         let below = suite.strip_prefix("suites").unwrap_or(suite);
-        let name = SuitePath::of(below).ok()?.to_string().replace("::", "_");
+        let name = SuitePath::from_path(below)
+            .ok()?
+            .to_string()
+            .replace("::", "_");
         Some(format!(
             "#[{harness}::suite({:?})]\nmod {name} {{}}\n",
-            shown_path(below)
+            portable_path(below)
         ))
     });
     modules.collect::<Vec<_>>().join("\n")

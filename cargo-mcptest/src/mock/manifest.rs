@@ -69,7 +69,8 @@ impl MockManifest {
     /// Everything that is wrong, drawn.
     fn parse(source: &Source) -> Result<Self, String> {
         let mut problems = Problems::default();
-        let manifest = document(source, &mut problems).and_then(|tree| of(&tree, &mut problems));
+        let manifest =
+            document(source, &mut problems).and_then(|tree| parse_manifest(&tree, &mut problems));
         match manifest {
             Some(manifest) if problems.noted() == 0 => Ok(manifest),
             _ => {
@@ -88,7 +89,7 @@ impl MockManifest {
     }
 }
 
-fn of(tree: &Node, problems: &mut Problems) -> Option<MockManifest> {
+fn parse_manifest(tree: &Node, problems: &mut Problems) -> Option<MockManifest> {
     let mut fields = Fields::open(tree, "a file of tools", problems)?;
     let mut words = |key| {
         let words = fields.get(key).and_then(|node| problems.words(node));

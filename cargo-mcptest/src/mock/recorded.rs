@@ -36,9 +36,9 @@ pub(super) fn server(
         }
         (Some(run), _) => run - 1,
     };
-    let recording = Recording::of(&runs[place])
+    let recording = Recording::from_cassette(&runs[place])
         .map_err(|error| Failure::new(format!("`{shown}` cannot be played: {error}")))?;
-    ServerPlayer::of(&recording, name).map_err(|error| {
+    ServerPlayer::new(&recording, name).map_err(|error| {
         let failure = Failure::new(format!("`{shown}`: {error}"));
         match error {
             ServerPlayerError::Several(_) => failure.help("choose one with `--server NAME`"),

@@ -79,7 +79,7 @@ impl<'a> MutantsFound<'a> {
         let fate = |(agent, mutant, judged): (usize, Mutant, MutantVerdict)| Fate {
             case: bench.agents[agent].test.case(),
             agent,
-            state: MutantState::of(&mutant, &judged),
+            state: MutantState::from_verdict(&mutant, &judged),
             mutant,
             judged,
         };

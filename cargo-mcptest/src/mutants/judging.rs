@@ -158,8 +158,8 @@ impl<'a> Bench<'a> {
 }
 
 impl HeldBefore {
-    fn of(ask: &Ask<'_>, runs: &[Run]) -> Self {
-        let each: Option<Vec<_>> = runs.iter().map(|run| ask.of_run(run)).collect();
+    fn judge(ask: &Ask<'_>, runs: &[Run]) -> Self {
+        let each: Option<Vec<_>> = runs.iter().map(|run| ask.judge_run(run)).collect();
         match each.filter(|each| !each.is_empty()) {
             // What `reliability` counts is asked of runs alone; a red run says enough.
             Some(each)
@@ -183,7 +183,7 @@ impl<'a> TestedAgent<'a> {
             .filter(|ask| ask.gate() != Some(GateKind::Snapshot));
         let gates = asks.map(|ask| BenchGate {
             ask,
-            holds: HeldBefore::of(&ask, runs),
+            holds: HeldBefore::judge(&ask, runs),
         });
         Self {
             gates: gates.collect(),
@@ -242,7 +242,7 @@ impl<'a> TestedAgent<'a> {
                 if let HeldBefore::EachRun(held) = &gate.holds
                     && held[place] < RunVerdict::Undecided
                 {
-                    kills(gate, gate.ask.of_run(&broken) != Some(RunVerdict::Fails));
+                    kills(gate, gate.ask.judge_run(&broken) != Some(RunVerdict::Fails));
                 }
             }
             if together {

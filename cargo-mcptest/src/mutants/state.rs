@@ -20,7 +20,7 @@ pub(super) enum MutantState {
 }
 
 impl MutantState {
-    pub(super) fn of(mutant: &Mutant, judged: &MutantVerdict) -> Self {
+    pub(super) fn from_verdict(mutant: &Mutant, judged: &MutantVerdict) -> Self {
         match (mutant.label, judged.killed_by.is_empty()) {
             (MutantLabel::Harmless, true) => Self::Harmless,
             (MutantLabel::Harmless, false) => Self::Brittle,

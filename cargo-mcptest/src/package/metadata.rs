@@ -17,7 +17,7 @@ pub(super) fn read(manifest: Option<&Path>) -> Result<Metadata, Failure> {
         command.manifest_path(manifest);
     }
     let mut metadata = command.exec().map_err(|error| match error {
-        Error::CargoMetadata { stderr } => said(&stderr),
+        Error::CargoMetadata { stderr } => cargo_failure(&stderr),
         // Who has no crate needs no cargo.
         Error::Io(error) if error.kind() == ErrorKind::NotFound && !in_crate(manifest) => nowhere(),
         Error::Io(error) => Failure::new(format!("cargo does not start: {error}"))
@@ -48,7 +48,7 @@ fn nowhere() -> Failure {
     )
 }
 
-fn said(stderr: &str) -> Failure {
+fn cargo_failure(stderr: &str) -> Failure {
     if stderr.contains("could not find `Cargo.toml`") {
         return nowhere();
     }

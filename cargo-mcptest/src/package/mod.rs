@@ -106,7 +106,7 @@ impl Selection {
             return Ok(package);
         }
         match metadata.workspace_packages().as_slice() {
-            [package] => FoundPackage::of(&metadata, package),
+            [package] => FoundPackage::from_metadata(&metadata, package),
             packages => Err(several(&names(packages))),
         }
     }
@@ -170,7 +170,7 @@ impl Selection {
         }
         let packages = metadata.workspace_packages().into_iter();
         let packages: Result<Vec<FoundPackage>, Failure> = packages
-            .map(|package| FoundPackage::of(&metadata, package))
+            .map(|package| FoundPackage::from_metadata(&metadata, package))
             .collect();
         let (mut tested, others): (Vec<_>, Vec<_>) = packages?
             .into_iter()
@@ -250,7 +250,7 @@ impl Selection {
         let around = packages.filter_map(|package| Some((folder(&package)?, package)));
         let nearest = around.max_by_key(|(depth, _)| *depth);
         nearest
-            .map(|(_, package)| FoundPackage::of(metadata, package))
+            .map(|(_, package)| FoundPackage::from_metadata(metadata, package))
             .transpose()
     }
 }
@@ -284,7 +284,7 @@ impl FoundPackage {
     fn named(metadata: &Metadata, name: &str) -> Result<Self, Failure> {
         let packages = metadata.workspace_packages();
         if let Some(package) = packages.iter().find(|package| *package.name == name) {
-            return Self::of(metadata, package);
+            return Self::from_metadata(metadata, package);
         }
         let names = names(&packages);
         let failure = Failure::new(format!(
@@ -297,7 +297,10 @@ impl FoundPackage {
         })
     }
 
-    fn of(metadata: &Metadata, package: &cargo_metadata::Package) -> Result<Self, Failure> {
+    fn from_metadata(
+        metadata: &Metadata,
+        package: &cargo_metadata::Package,
+    ) -> Result<Self, Failure> {
         let folder = package.manifest_path.parent();
         let folder = folder
             .map(|folder| folder.as_std_path().to_owned())

@@ -157,7 +157,7 @@ version = "1.0.0"
 dependencies = ["mcptest-harness-more"]
 "#;
 
-    fn of(package: &str) -> Versions {
+    fn read_versions(package: &str) -> Versions {
         let lock = LOCK.parse().unwrap();
         Versions {
             locked: locked(&lock, package, "1.0.0"),
@@ -166,7 +166,7 @@ dependencies = ["mcptest-harness-more"]
 
     #[test]
     fn each_package_is_locked_to_its_own_version() {
-        let line = |package| of(package).line();
+        let line = |package| read_versions(package).line();
         assert_eq!(
             line("old"),
             format!("mcptest-harness {HERE} here, 0.1.7 in Cargo.lock")
@@ -183,9 +183,9 @@ dependencies = ["mcptest-harness-more"]
 
     #[test]
     fn another_minor_version_is_refused_unless_told() {
-        assert_eq!(of("old").check("old", false), Ok(()));
-        assert_eq!(of("none").check("none", false), Ok(()));
-        let refused = of("new").check("new", false).unwrap_err();
+        assert_eq!(read_versions("old").check("old", false), Ok(()));
+        assert_eq!(read_versions("none").check("none", false), Ok(()));
+        let refused = read_versions("new").check("new", false).unwrap_err();
         assert_eq!(
             refused.to_string(),
             format!(
@@ -193,6 +193,6 @@ dependencies = ["mcptest-harness-more"]
                  help: `cargo install cargo-mcptest --version '~0.3'` installs the command of that version; `--any-version` judges anyway"
             )
         );
-        assert_eq!(of("new").check("new", true), Ok(()));
+        assert_eq!(read_versions("new").check("new", true), Ok(()));
     }
 }

@@ -30,7 +30,7 @@ use tokio_stream::{Stream, StreamExt as _};
 use self::door::{Announced, Door};
 use self::sessions::{ExchangeEvent, Head, Sessions};
 use super::{Proxy, RecordedSession};
-use crate::address::shown;
+use crate::address::redact;
 use crate::failure::Failure;
 
 /// Which session a request is of.
@@ -46,7 +46,7 @@ pub(super) fn run(
         .ok()
         .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
         .ok_or_else(|| {
-            Failure::new(format!("`{}` is no HTTP address", shown(url))).help(
+            Failure::new(format!("`{}` is no HTTP address", redact(url))).help(
                 "write the address of the server, for example `--url https://example.com/mcp`",
             )
         })?;
@@ -180,7 +180,7 @@ struct Relay {
 
 impl Relay {
     /// Tells of what has gone by. Who looks on has no say in what goes through.
-    fn tell(&self, what: ExchangeEvent) {
+    fn send_event(&self, what: ExchangeEvent) {
         if let Ok(seen) = self.seen.lock()
             && let Some(seen) = &*seen
         {
@@ -200,7 +200,7 @@ impl Relay {
             if let Ok(bytes) = &part {
                 passing
                     .0
-                    .tell(ExchangeEvent::Bytes(exchange, side, bytes.clone()));
+                    .send_event(ExchangeEvent::Bytes(exchange, side, bytes.clone()));
             }
             part
         })
@@ -212,7 +212,7 @@ struct PassingBody(Relay, u64, Speaker);
 
 impl Drop for PassingBody {
     fn drop(&mut self) {
-        self.0.tell(ExchangeEvent::Said(self.1, self.2));
+        self.0.send_event(ExchangeEvent::Said(self.1, self.2));
     }
 }
 
@@ -228,7 +228,7 @@ async fn exchange(State(relay): State<Relay>, request: Request) -> Response {
     let number = relay.exchanges.fetch_add(1, Ordering::Relaxed);
     let own = logins(&head.headers).map(str::to_owned);
     let of_query = head.uri.query().map(query_logins);
-    relay.tell(ExchangeEvent::Asked {
+    relay.send_event(ExchangeEvent::Asked {
         number,
         session: session(&head.headers),
         logins: own.chain(of_query.into_iter().flatten()).collect(),
@@ -249,17 +249,17 @@ async fn exchange(State(relay): State<Relay>, request: Request) -> Response {
     let answer = match request.send().await {
         Ok(answer) => answer,
         Err(error) => {
-            relay.tell(ExchangeEvent::Said(number, Speaker::Server));
+            relay.send_event(ExchangeEvent::Said(number, Speaker::Server));
             let error = error.without_url();
             let said = call(&format!(
                 "proxy: `{}` cannot be reached: {error}",
-                shown(relay.url.as_str())
+                redact(relay.url.as_str())
             ));
             return (StatusCode::BAD_GATEWAY, said).into_response();
         }
     };
     let media_type = answer.headers().get(CONTENT_TYPE);
-    relay.tell(ExchangeEvent::Answers(
+    relay.send_event(ExchangeEvent::Answers(
         number,
         Head {
             session: session(answer.headers()),

@@ -95,7 +95,7 @@ impl Proxy {
         let system_prompt = self.system_prompt_from.as_deref().map(read).transpose()?;
         let begin = || {
             let mut session = ProxySession::new(&self.agent, &self.model, self.server.clone());
-            session.asked(&prompt, system_prompt.as_deref());
+            session.set_prompt(&prompt, system_prompt.as_deref());
             Ok((session, SessionRecording::new(self)?))
         };
         match &self.url {
@@ -116,7 +116,7 @@ impl Proxy {
         recording.write(session.cassette());
         recording.has_flaws(session.flaws());
         recording.has_loose_ends(session.loose_ends());
-        recording.say();
+        recording.print_problem();
         Ok(recording)
     }
 }

@@ -10,7 +10,7 @@ use mcptest_session::mcp::frames::Lines;
 use mcptest_session::mcp::messages::Speaker;
 
 use super::{Proxy, RecordedSession};
-use crate::bound;
+use crate::child_process;
 use crate::failure::Failure;
 
 /// How much is read at once.
@@ -38,7 +38,7 @@ pub(super) fn run(
         .stdin(Stdio::piped())
         .stdout(Stdio::piped());
     // A server that ends by itself leaves running what it wants to.
-    let (mut server, _bound) = bound::spawn(&mut command).map_err(|error| {
+    let (mut server, _bound) = child_process::spawn(&mut command).map_err(|error| {
         Failure::new(format!("the server `{program}` cannot be started: {error}"))
             .help("write its command after `--`, as the client's configuration has it")
     })?;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use mcptest_suite::{cassette_slug, escape};
-use mcptest_trace::record::environment::{secrets_by_name, usual_secrets, variables};
+use mcptest_trace::record::environment::{provider_secrets, secrets_by_name, variables};
 use mcptest_trace::record::redact::{RedactionCounts, Redactor, TooLarge, suspects};
 use mcptest_trace::record::store::render;
 use mcptest_trace::text::counted;
@@ -92,7 +92,7 @@ impl SessionRecording {
             cassette_slug(&proxy.agent),
             cassette_slug(&proxy.model)
         );
-        let secrets = usual_secrets().chain(secrets_by_name(variables()));
+        let secrets = provider_secrets().chain(secrets_by_name(variables()));
         let patterns: Result<Vec<Regex>, regex::Error> = proxy
             .redact
             .iter()
@@ -211,7 +211,7 @@ impl SessionRecording {
         Ok(())
     }
 
-    pub(super) fn say(&self) {
+    pub(super) fn print_problem(&self) {
         let said = match (&self.failed, &self.file) {
             (Some(why), _) => format!("error: the recording cannot be written: {why}"),
             (None, Some(file)) => format!("recorded: {}", file.display()),

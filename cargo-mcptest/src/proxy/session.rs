@@ -52,7 +52,7 @@ impl ProxySession {
         }
     }
 
-    pub(super) fn asked(&mut self, prompt: &str, system_prompt: Option<&str>) {
+    pub(super) fn set_prompt(&mut self, prompt: &str, system_prompt: Option<&str>) {
         self.heard.run.user(prompt);
         if let Some(text) = system_prompt {
             self.heard.run.system_prompt(text);
@@ -130,7 +130,7 @@ impl Listener for Heard {
 
     fn returned(&mut self, (call, place): HeardCall, answer: Answer) {
         self.news = true;
-        let result = answer.of_tool();
+        let result = answer.to_tool_result();
         match answer {
             Answer::Error(_) | Answer::Unread { failed: true, .. } => {
                 self.run.tool_failed(call, result);

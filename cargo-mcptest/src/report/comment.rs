@@ -10,7 +10,7 @@ use std::path::Path;
 use mcptest::command::call;
 use mcptest::result::{CaseResult, CaseStatus};
 use mcptest::suite::gates::GateKind;
-use mcptest_suite::shown_path;
+use mcptest_suite::portable_path;
 use mcptest_trace::record::redact::Redactor;
 use mcptest_trace::text::{MarkdownBlock, counted, joined};
 
@@ -45,17 +45,17 @@ pub(super) fn comments(
         .map(|(name, suite)| {
             let path = suite.source.path();
             let file = path.strip_prefix(&package.folder).unwrap_or(path);
-            (name, shown_path(file))
+            (name, portable_path(file))
         })
         .collect();
     let files: Vec<&str> = suites.values().map(String::as_str).collect();
     let comment = |(place, (name, file)): (usize, (&&str, &String))| {
-        let shown = shown_path(&below.join(file));
+        let shown = portable_path(&below.join(file));
         let cases = verdicts.cases.iter();
         let cases: Vec<&CaseResult> = cases.filter(|case| case.suite.file == *file).collect();
         let mut blocks = compared.markdown_of_suite(file, &files);
         blocks.splice(0..1, headline(&shown, &blocks, &cases));
-        blocks.extend(of_cases(&cases, &redactor));
+        blocks.extend(case_blocks(&cases, &redactor));
         if place == 0 {
             let notes = verdicts.notes.iter();
             blocks.extend(notes.map(|note| MarkdownBlock::whole(format!("\n{}\n", escaped(note)))));
@@ -164,7 +164,7 @@ fn marker(suite: &str) -> String {
 }
 
 /// What fails; then every agent, those of which no case fails folded.
-fn of_cases(cases: &[&CaseResult], redactor: &Redactor) -> Vec<MarkdownBlock> {
+fn case_blocks(cases: &[&CaseResult], redactor: &Redactor) -> Vec<MarkdownBlock> {
     let (red, green): (Vec<_>, Vec<_>) = rows(cases.iter().copied())
         .into_iter()
         .partition(|(fails, _)| *fails);

@@ -76,14 +76,14 @@ impl EvidencePages {
     }
 
     /// The comparison that is asked for with arguments of its own.
-    pub(super) fn asked(&self) -> Result<Option<Compare>, Failure> {
+    pub(super) fn comparison(&self) -> Result<Option<Compare>, Failure> {
         let arguments = self.compare.as_deref();
-        arguments.map(Compare::of_arguments).transpose()
+        arguments.map(Compare::from_arguments).transpose()
     }
 
     /// What is compared, and how, where a comparison is asked for.
     pub(super) fn sides(&self, opened: &Opened) -> Result<Option<(Sides, How)>, Failure> {
-        Ok(match (self.asked()?, &self.baseline) {
+        Ok(match (self.comparison()?, &self.baseline) {
             (Some(asked), _) => asked.sides(opened)?.map(|it| (it, asked.how().clone())),
             (None, Some(baseline)) => {
                 let sides = Sides::read(opened, baseline, None)?;
@@ -117,7 +117,7 @@ impl EvidencePages {
         opened.must_be_whole(output)?;
         if let Some((sides, how)) = compared {
             let compared = Compared::new(opened, sides, &how)?;
-            let [baseline, candidate, outcomes] = compared.said();
+            let [baseline, candidate, outcomes] = compared.describe_sides();
             // The page alone would leave the exit status without a reason.
             let last = compared.comparison.notes().pop().unwrap_or_default();
             writeln!(
@@ -132,7 +132,10 @@ impl EvidencePages {
             page["rows"] = json!(compared.comparison.rows());
             page["rule"] = json!(compared.comparison.rule());
             page["notes"] = json!(compared.notes());
-            evidence.changes = Some(BaselineChanges::of(&compared.comparison, baseline));
+            evidence.changes = Some(BaselineChanges::from_comparison(
+                &compared.comparison,
+                baseline,
+            ));
             evidence.pages.push(("compare", page));
             evidence.compared = Some(compared);
         }
@@ -169,8 +172,8 @@ impl ReportEvidence {
 }
 
 impl BaselineChanges {
-    fn of(comparison: &Comparison, baseline: String) -> Self {
-        let names = AgentNames::of(comparison);
+    fn from_comparison(comparison: &Comparison, baseline: String) -> Self {
+        let names = AgentNames::from_comparison(comparison);
         // The first row is the head.
         let rows = comparison.rows().into_iter().skip(1);
         let agents = comparison.agents.iter().zip(rows);

@@ -97,10 +97,10 @@ impl Report {
             ));
         }
         let mut source = self.source.clone();
-        if let Some(asked) = self.evidence.asked()? {
+        if let Some(asked) = self.evidence.comparison()? {
             source.judging = asked.judging().clone();
         }
-        let work_tree = Opened::of(&source.judging, output)?;
+        let work_tree = Opened::open(&source.judging, output)?;
         let sides = self.evidence.sides(&work_tree)?;
         // What is shown beside the comparison are the cases of what is compared.
         let judged = sides.as_ref().map(|(sides, _)| sides.suites(&work_tree));

@@ -72,7 +72,7 @@ enum ProblemKind {
 
 impl Validate {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
-        let opened = Opened::of(&self.judging, output)?;
+        let opened = Opened::open(&self.judging, output)?;
         opened.suites.check_tags().map_err(Failure::new)?;
         let agents = opened.suites.agents();
         let left_out: Vec<&AgentTest<'_>> = agents
@@ -117,7 +117,7 @@ impl Validate {
             warnings: &warnings,
             removed: &removed,
         };
-        self.say(&opened, agents, &found, output)?;
+        self.print(&opened, agents, &found, output)?;
         Ok(if load > 0 {
             ExitStatus::CouldNotRun
         } else if !problems.is_empty() {
@@ -129,7 +129,7 @@ impl Validate {
         })
     }
 
-    fn say(
+    fn print(
         &self,
         opened: &Opened,
         (agents, left_out): (usize, usize),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use mcptest::command::call;
 use mcptest::judge::AgentTest;
-use mcptest_suite::{segment, shown_path};
+use mcptest_suite::{portable_path, segment};
 use serde_json::Value;
 
 use super::{ProblemKind, SuiteProblem};
@@ -33,7 +33,7 @@ impl Orphans {
             let beside = suite.source.path().parent().unwrap_or(folder);
             snapshots.insert(beside.join("snapshots"));
         }
-        let asked = AskedFiles::of(folder, &agents);
+        let asked = AskedFiles::from_agents(folder, &agents);
         let mut orphans = Self {
             recordings: BTreeSet::new(),
             imported: BTreeSet::new(),
@@ -46,7 +46,7 @@ impl Orphans {
                 let is_other =
                     || !runs.is_empty() && runs.iter().all(|run| run.get("trace").is_none());
                 if !asked.for_recording(folder, &path) && !is_other() {
-                    let file = shown(folder, &path);
+                    let file = display_path(folder, &path);
                     if let Some(stem) = stem(&place, &path) {
                         orphans.stems.entry(stem).or_default().push(file.clone());
                     }
@@ -62,7 +62,7 @@ impl Orphans {
         for place in snapshots {
             for path in files(&place, &["snap", "new"], &[]) {
                 if is_of_a_suite(&path) && !asked.for_snapshot(&path) {
-                    orphans.snapshots.insert(shown(folder, &path));
+                    orphans.snapshots.insert(display_path(folder, &path));
                 }
             }
         }
@@ -131,7 +131,7 @@ struct AskedFiles {
 }
 
 impl AskedFiles {
-    fn of(folder: &Path, agents: &[AgentTest<'_>]) -> Self {
+    fn from_agents(folder: &Path, agents: &[AgentTest<'_>]) -> Self {
         let mut asked = Self {
             read: BTreeSet::new(),
             unread: Vec::new(),
@@ -161,7 +161,7 @@ impl AskedFiles {
     fn for_recording(&self, folder: &Path, path: &Path) -> bool {
         let without_end = path.with_extension("");
         let unread = |place: &PathBuf| path.starts_with(place) || without_end == *place;
-        self.read.contains(&shown(folder, path)) || self.unread.iter().any(unread)
+        self.read.contains(&display_path(folder, path)) || self.unread.iter().any(unread)
     }
 
     fn for_snapshot(&self, path: &Path) -> bool {
@@ -213,6 +213,6 @@ fn is_of_a_suite(path: &Path) -> bool {
     })
 }
 
-fn shown(folder: &Path, path: &Path) -> String {
-    shown_path(path.strip_prefix(folder).unwrap_or(path))
+fn display_path(folder: &Path, path: &Path) -> String {
+    portable_path(path.strip_prefix(folder).unwrap_or(path))
 }

@@ -26,7 +26,7 @@ pub(crate) fn filled(text: &str, context: &Value) -> String {
     let mut filled = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let (expression, rest) = part.split_once("}}").unwrap();
-        filled += &shown(&value(expression, context));
+        filled += &value_text(&value(expression, context));
         filled += rest;
     }
     filled
@@ -50,7 +50,7 @@ pub(crate) fn runs(condition: &Value, context: &Value) -> bool {
 }
 
 /// A value as a text.
-pub(crate) fn shown(value: &Value) -> String {
+pub(crate) fn value_text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
@@ -125,7 +125,7 @@ impl Parser<'_> {
         let left = self.one();
         let same = |left: &Value, right: &Value| {
             // Texts are compared without their case.
-            shown(left).eq_ignore_ascii_case(&shown(right))
+            value_text(left).eq_ignore_ascii_case(&value_text(right))
         };
         if self.takes("==") {
             return json!(same(&left, &self.one()));
@@ -223,7 +223,11 @@ fn they_have_the_values_that_github_documents() {
         ("steps.one.outputs.other", ""),
         ("failure()", "true"),
     ] {
-        assert_eq!(shown(&value(expression, &context)), wanted, "{expression}");
+        assert_eq!(
+            value_text(&value(expression, &context)),
+            wanted,
+            "{expression}"
+        );
     }
     assert_eq!(
         filled("a ${{ inputs.install-only }} b", &context),

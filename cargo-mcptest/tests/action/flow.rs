@@ -317,7 +317,7 @@ fn the_first_pull_request_that_brings_suites_is_green() {
             "{kind:?}"
         );
         // The tests of a crate are cargo's.
-        let asked = repository.machine.asked_of_cargo();
+        let asked = repository.machine.cargo_log();
         assert_eq!(
             asked.contains("test --no-fail-fast"),
             kind == Kind::Crate,
@@ -368,7 +368,7 @@ fn suites_may_be_in_a_folder_of_any_name() {
     assert_eq!(said.code, Some(0), "{said}");
     assert!(said.text.contains("4 passed"), "{said}");
     // The program is that of the repository's packages.
-    assert_eq!(repository.machine.asked_of_cargo(), "");
+    assert_eq!(repository.machine.cargo_log(), "");
     let comment = &repository.machine.stored("")["100"];
     let marker = format!("<!-- mcptest: {folder}/suites/desk.yml -->\n");
     assert!(comment.starts_with(&marker), "{comment}");

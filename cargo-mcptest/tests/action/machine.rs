@@ -11,7 +11,7 @@ use std::process::Command;
 use e2e_support::folder::{Folder, collect};
 use serde_json::{Value, json};
 
-use crate::expression::{filled, runs, set, shown, value};
+use crate::expression::{filled, runs, set, value, value_text};
 
 /// How the action asks which comments there are.
 pub(crate) const QUERY: &str = r#".[] | select(.user.login == env.AUTHOR and (.body | startswith("<!-- mcptest: "))) | "\(.id) \(.body | split("\n")[0] | rtrimstr("\r"))""#;
@@ -125,7 +125,7 @@ impl Machine {
     }
 
     /// What `cargo` was asked.
-    pub(crate) fn asked_of_cargo(&self) -> String {
+    pub(crate) fn cargo_log(&self) -> String {
         fs::read_to_string(self.folder.at("cargo.txt")).unwrap_or_default()
     }
 
@@ -221,7 +221,7 @@ impl Machine {
         }
         for (name, input) in inputs.as_object().into_iter().flatten() {
             assert!(own["inputs"].get(name).is_some(), "no input: {name}");
-            own["inputs"][name.as_str()] = filled(&shown(input), context).into();
+            own["inputs"][name.as_str()] = filled(&value_text(input), context).into();
         }
         let steps = action["runs"]["steps"].as_array().unwrap();
         let mut place = Place {
@@ -296,7 +296,7 @@ impl Machine {
         // Code of the pull request finds no token beside it.
         assert_eq!(with["persist-credentials"], false, "{with}");
         let named = with["ref"].as_str().map(|text| filled(text, context));
-        let wanted = named.unwrap_or_else(|| shown(&value("github.ref", context)));
+        let wanted = named.unwrap_or_else(|| value_text(&value("github.ref", context)));
         let depth: &[&str] = match with["fetch-depth"].as_u64() {
             Some(0) => &["+refs/heads/*:refs/remotes/origin/*"],
             _ => &["--depth=1"],
@@ -353,7 +353,7 @@ impl Machine {
             .env("RUNNER_TEMP", &temp)
             .env(
                 "GITHUB_REPOSITORY",
-                shown(&value("github.repository", &place.context)),
+                value_text(&value("github.repository", &place.context)),
             )
             .env("GITHUB_WORKSPACE", &self.workspace)
             .env("GITHUB_STEP_SUMMARY", self.summary_file())
@@ -361,7 +361,7 @@ impl Machine {
             .env("GITHUB_PATH", &path);
         for variables in [place.variables, &step["env"]] {
             for (name, text) in variables.as_object().into_iter().flatten() {
-                bash.env(name, filled(&shown(text), &place.context));
+                bash.env(name, filled(&value_text(text), &place.context));
             }
         }
         let said = bash.output().unwrap();

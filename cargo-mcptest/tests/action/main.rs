@@ -368,7 +368,7 @@ fn the_command_comes_from_the_release_else_from_the_action_itself() {
     };
     let machine = Machine::new(four_agents());
     install(&machine);
-    let asked = machine.asked_of_cargo();
+    let asked = machine.cargo_log();
     assert!(
         asked.starts_with("install --locked --path /action/cargo-mcptest --root "),
         "{asked}"
@@ -377,7 +377,7 @@ fn the_command_comes_from_the_release_else_from_the_action_itself() {
     let mut machine = Machine::new(four_agents());
     machine.release();
     install(&machine);
-    assert_eq!(machine.asked_of_cargo(), "", "nothing was built");
+    assert_eq!(machine.cargo_log(), "", "nothing was built");
     let asked = machine.noted("release.txt");
     assert!(
         asked.starts_with(
@@ -406,6 +406,6 @@ fn what_a_project_brings_is_taken() {
     let job = Job::new();
     let said = job.install();
     assert_eq!(said.code, Some(0), "{said}");
-    assert_eq!(job.asked_of_cargo(), "");
+    assert_eq!(job.cargo_log(), "");
     assert_eq!(job.noted("release.txt"), "");
 }

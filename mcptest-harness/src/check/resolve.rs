@@ -122,7 +122,7 @@ fn walk<'v>(target: &Target, step: usize, value: &'v Value) -> Result<Reached<'v
             walk(target, step + 1, &map[key])
         }
         (Segment::Key(name), Value::Array(scores))
-            if of_scores(target, step) && name != "length" =>
+            if is_score_step(target, step) && name != "length" =>
         {
             let mut found = Vec::new();
             for score in scores.iter().filter(|score| score["name"] == name.as_str()) {
@@ -140,7 +140,9 @@ fn walk<'v>(target: &Target, step: usize, value: &'v Value) -> Result<Reached<'v
                 }
             }
         }
-        (Segment::Key(key), Value::Array(agents)) if of_agents(target, step) && key != "length" => {
+        (Segment::Key(key), Value::Array(agents))
+            if is_agent_step(target, step) && key != "length" =>
+        {
             let mut agents = agents.iter();
             match agents.find(|agent| agent["agent_id"] == key.as_str()) {
                 Some(agent) => walk(target, step + 1, agent),
@@ -158,18 +160,18 @@ fn walk<'v>(target: &Target, step: usize, value: &'v Value) -> Result<Reached<'v
 }
 
 /// Whether a step leads from the list of scores, which have names.
-fn of_scores(target: &Target, step: usize) -> bool {
+fn is_score_step(target: &Target, step: usize) -> bool {
     step == 1 && matches!(&target.segments[0], Segment::Key(key) if key == "scores")
 }
 
 /// Whether a path leads to what all scores of one name say.
 pub(crate) fn leads_to_scores(target: &Target) -> bool {
     let named = matches!(target.segments.get(1), Some(Segment::Key(key)) if key != "length");
-    named && of_scores(target, 1)
+    named && is_score_step(target, 1)
 }
 
 /// Whether a step leads from the list of sub-agents, which have names.
-fn of_agents(target: &Target, step: usize) -> bool {
+fn is_agent_step(target: &Target, step: usize) -> bool {
     step == 1 && matches!(&target.segments[0], Segment::Key(key) if key == "agents")
 }
 
@@ -254,11 +256,11 @@ fn missing(target: &Target, step: usize, value: &Value) -> Unresolved {
     let segment = &target.segments[step];
     let mut keys: Vec<&str> = match value {
         Value::Object(map) => map.keys().map(String::as_str).collect(),
-        Value::Array(agents) if of_agents(target, step) => {
+        Value::Array(agents) if is_agent_step(target, step) => {
             let names = agents.iter().map(|agent| agent["agent_id"].as_str());
             names.flatten().collect()
         }
-        Value::Array(scores) if of_scores(target, step) => {
+        Value::Array(scores) if is_score_step(target, step) => {
             let names = scores.iter().map(|score| score["name"].as_str());
             names.flatten().collect()
         }

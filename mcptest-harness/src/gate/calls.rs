@@ -66,7 +66,7 @@ impl Keyed for CallLimits {
         MAX_USD,
     ];
 
-    fn usual() -> Self {
+    fn default_options() -> Self {
         Self::default()
     }
 
@@ -96,7 +96,7 @@ impl Keyed for CallLimits {
 fn refuse_unpriced(block: &mut Block<'_, '_>, prices: &Prices, span: Span) {
     for model in block.agent.models {
         let id = &model.value.id;
-        if prices.of(id).is_some() {
+        if prices.get(id).is_some() {
             continue;
         }
         let message =
@@ -124,7 +124,7 @@ impl EachRun for CallLimits {
             // Its calls may tell of model calls, and not of how many were its own.
             counts.steps = None;
         }
-        Ok(RunScore::of(counts))
+        Ok(RunScore::new(counts))
     }
 
     fn explain(&self, input: &Input<'_>, run: &Run, _counts: &CallCounts) -> Vec<Evidence> {

@@ -112,7 +112,7 @@ impl<G: EachRun> Criterion for RunByRun<G> {
             let found = judged.breaches;
             let (report, metrics) = judged.scored.unzip();
             scores.push(metrics.unwrap_or_default());
-            run_verdicts.push(RunVerdict::of(found.is_empty()));
+            run_verdicts.push(RunVerdict::judged(found.is_empty()));
             let counted = report.as_ref().map(|report| self.gate.counts(run, report));
             for (what, count) in counted.into_iter().flatten() {
                 *counts.entry(what).or_default() += count;

@@ -34,7 +34,7 @@ impl Keyed for Adaptive {
                 .says("The factor `k`: how much the spread of the warm-up raises the threshold."),
         ];
 
-    fn usual() -> Self {
+    fn default_options() -> Self {
         let k = GuardOptions::default().adaptive_k;
         Self { k }
     }
@@ -55,7 +55,7 @@ impl Keyed for Drift {
             .required(),
         ];
 
-    fn usual() -> Self {
+    fn default_options() -> Self {
         Self { threshold: 0.0 }
     }
 }
@@ -108,7 +108,7 @@ impl Keyed for Energy {
             .says("`true`: if the tokens were not recorded, the gate estimates them from the texts of the turns."),
     ];
 
-    fn usual() -> Self {
+    fn default_options() -> Self {
         Self::default()
     }
 }
@@ -160,7 +160,7 @@ impl EachRun for Energy {
     ];
 
     fn score(&self, input: &Input<'_>, run: &Run) -> Result<RunScore<Analysis>, Box<Breach>> {
-        analysis(self, input, run).map(RunScore::of)
+        analysis(self, input, run).map(RunScore::new)
     }
 
     fn explain(&self, _input: &Input<'_>, _run: &Run, analysis: &Analysis) -> Vec<Evidence> {

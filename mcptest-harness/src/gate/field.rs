@@ -9,7 +9,7 @@ pub(crate) trait Field<T> {
     fn put(&mut self, value: T);
 
     /// The default, as editors show it; nothing where that goes without saying.
-    fn usual(&self) -> Option<Value> {
+    fn default_value(&self) -> Option<Value> {
         None
     }
 }
@@ -19,7 +19,7 @@ impl Field<bool> for bool {
         *self = value;
     }
 
-    fn usual(&self) -> Option<Value> {
+    fn default_value(&self) -> Option<Value> {
         Some((*self).into())
     }
 }
@@ -29,7 +29,7 @@ impl Field<u64> for u64 {
         *self = value;
     }
 
-    fn usual(&self) -> Option<Value> {
+    fn default_value(&self) -> Option<Value> {
         Some((*self).into())
     }
 }
@@ -39,7 +39,7 @@ impl Field<u64> for usize {
         *self = Self::try_from(value).unwrap_or(Self::MAX);
     }
 
-    fn usual(&self) -> Option<Value> {
+    fn default_value(&self) -> Option<Value> {
         Some((*self).into())
     }
 }
@@ -49,7 +49,7 @@ impl Field<f64> for f64 {
         *self = value;
     }
 
-    fn usual(&self) -> Option<Value> {
+    fn default_value(&self) -> Option<Value> {
         Some((*self).into())
     }
 }

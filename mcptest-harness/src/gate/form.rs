@@ -29,7 +29,7 @@ impl<O, T: Copy + PartialEq> Form<O> for Word<O, T> {
         chosen.is_some()
     }
 
-    fn usual(&self, usual: &mut O) -> Option<Value> {
+    fn default_value(&self, usual: &mut O) -> Option<Value> {
         let usual = *(self.at)(usual);
         let word = self.choices.iter().find(|(_, choice)| *choice == usual);
         word.map(|(word, _)| (*word).into())

@@ -46,7 +46,7 @@ impl Keyed for GoldenPath {
         .says("Whether it is waste to call one tool twice in a row."),
     ];
 
-    fn usual() -> Self {
+    fn default_options() -> Self {
         Self::new([""; 0])
     }
 }
@@ -61,7 +61,7 @@ impl EachRun for GoldenPath {
         _input: &Input<'_>,
         run: &Run,
     ) -> Result<RunScore<GoldenPathReport>, Box<Breach>> {
-        Ok(RunScore::of(score_golden_path(&run.trace, self)))
+        Ok(RunScore::new(score_golden_path(&run.trace, self)))
     }
 
     fn explain(&self, _input: &Input<'_>, run: &Run, report: &GoldenPathReport) -> Vec<Evidence> {

@@ -15,7 +15,7 @@ pub(crate) trait Keyed: Sized + 'static {
     const KEYS: &'static [Key<Self>];
 
     /// The options where no key is written: the defaults.
-    fn usual() -> Self;
+    fn default_options() -> Self;
 
     /// Notes what is wrong with the keys together. Whether they make options is the answer; `whole` says
     /// whether each of them could be read.
@@ -92,7 +92,7 @@ pub(crate) trait Form<O> {
     fn read(&self, block: &mut Block<'_, '_>, node: &Node, options: &mut O) -> bool;
 
     /// What is meant where nothing stands.
-    fn usual(&self, _usual: &mut O) -> Option<Value> {
+    fn default_value(&self, _usual: &mut O) -> Option<Value> {
         None
     }
 
@@ -112,7 +112,7 @@ pub(crate) enum Range {
 }
 
 impl<O> Key<O> {
-    const fn of(name: &'static str, takes: Takes<O>) -> Self {
+    const fn new(name: &'static str, takes: Takes<O>) -> Self {
         Self {
             name,
             takes,
@@ -125,15 +125,15 @@ impl<O> Key<O> {
     }
 
     pub(super) const fn flag(name: &'static str, at: At<O, bool>) -> Self {
-        Self::of(name, Takes::Flag(at))
+        Self::new(name, Takes::Flag(at))
     }
 
     pub(super) const fn count(name: &'static str, least: u64, at: At<O, u64>) -> Self {
-        Self::of(name, Takes::Count(least, at))
+        Self::new(name, Takes::Count(least, at))
     }
 
     pub(super) const fn number(name: &'static str, range: Range, at: At<O, f64>) -> Self {
-        Self::of(name, Takes::Number(range, at))
+        Self::new(name, Takes::Number(range, at))
     }
 
     /// A number, be it below 0 or not.
@@ -142,7 +142,7 @@ impl<O> Key<O> {
     }
 
     pub(super) const fn text(name: &'static str, at: At<O, String>) -> Self {
-        Self::of(name, Takes::Text(at))
+        Self::new(name, Takes::Text(at))
     }
 
     /// A list of texts, which may be empty; `of` is what messages call them.
@@ -152,7 +152,7 @@ impl<O> Key<O> {
         at: At<O, Vec<String>>,
     ) -> Self {
         let may_be_empty = true;
-        Self::of(
+        Self::new(
             name,
             Takes::Texts {
                 of,
@@ -169,7 +169,7 @@ impl<O> Key<O> {
         at: At<O, Vec<String>>,
     ) -> Self {
         let may_be_empty = false;
-        Self::of(
+        Self::new(
             name,
             Takes::Texts {
                 of,
@@ -184,12 +184,12 @@ impl<O> Key<O> {
         of: &'static str,
         at: At<O, Vec<ToolPattern>>,
     ) -> Self {
-        Self::of(name, Takes::Tools(of, at)).is(Role::PlannedTools)
+        Self::new(name, Takes::Tools(of, at)).is(Role::PlannedTools)
     }
 
     /// What has a form of its own.
     pub(super) const fn form(name: &'static str, form: &'static dyn Form<O>) -> Self {
-        Self::of(name, Takes::Form(form))
+        Self::new(name, Takes::Form(form))
     }
 
     /// Sets the description of the key for editors.
@@ -320,17 +320,19 @@ fn put<T>(field: &mut dyn Field<T>, value: Option<T>) -> bool {
 impl<O: Keyed> Key<O> {
     /// What an editor is told of it.
     fn schema(&self) -> Value {
-        let mut usual = O::usual();
+        let mut usual = O::default_options();
         let (mut schema, default) = match &self.takes {
             Takes::Flag(at) => (
                 or_variable(&json!({ "type": "boolean" })),
-                at(&mut usual).usual(),
+                at(&mut usual).default_value(),
             ),
             Takes::Count(least, at) => (
                 or_variable(&json!({ "type": "integer", "minimum": least })),
-                at(&mut usual).usual(),
+                at(&mut usual).default_value(),
             ),
-            Takes::Number(range, at) => (or_variable(&range.schema()), at(&mut usual).usual()),
+            Takes::Number(range, at) => {
+                (or_variable(&range.schema()), at(&mut usual).default_value())
+            }
             Takes::Text(_) => (json!({ "type": ["string", "number"] }), None),
             Takes::Texts { may_be_empty, .. } => {
                 let mut list = json!({
@@ -350,7 +352,7 @@ impl<O: Keyed> Key<O> {
                 });
                 (list, None)
             }
-            Takes::Form(form) => (form.schema(), form.usual(&mut usual)),
+            Takes::Form(form) => (form.schema(), form.default_value(&mut usual)),
         };
         schema["description"] = self.says.into();
         if let Some(default) = default.filter(|_| !self.required) {
@@ -377,7 +379,7 @@ impl Keyed for ToolOfServer {
             .required(),
     ];
 
-    fn usual() -> Self {
+    fn default_options() -> Self {
         Self::default()
     }
 }

@@ -50,7 +50,7 @@ impl<'a> UnknownTools<'a> {
     /// The tools that no run was offered or called, though every run lists the tools that it was
     /// offered: a misspelt name makes a gate pass, or fail, for no reason. Where they are not listed, a
     /// name is told that only the way of writing keeps apart from a called one.
-    pub(super) fn of(
+    pub(super) fn find(
         gate: (GateKind, Span),
         named: &'a NamedTools,
         tools: &'a KnownTools,
@@ -119,7 +119,7 @@ impl<'a> UnknownTools<'a> {
         })
     }
 
-    fn say(&self) -> &'static str {
+    fn verb(&self) -> &'static str {
         if self.all_listed { "list" } else { "know" }
     }
 
@@ -127,7 +127,7 @@ impl<'a> UnknownTools<'a> {
     pub(super) fn breach(&self) -> Breach {
         let asks = format!(
             "the gate may name only tools that the recordings {}",
-            self.say()
+            self.verb()
         );
         let unknown = quoted_list(self.unknown.iter().map(String::as_str));
         Breach::new(Cause::Gate(asks), &unknown)
@@ -139,7 +139,7 @@ impl<'a> UnknownTools<'a> {
         let problem = Diagnostic::new(format!(
             "`{kind}` names {}, and the recordings {} no such tool",
             quoted_list(self.unknown.iter().map(String::as_str)),
-            self.say()
+            self.verb()
         ))
         .label(span, "named here")
         .note(format!(

@@ -5,9 +5,9 @@
 //! implements [`AllRuns`]; the table in `mcptest-suite` names them. What an agent asks itself, its
 //! `expect:`, caps and faults, is judged by the same trait as its gates.
 
+mod agent_gates;
 mod all_runs;
 mod answers;
-mod asked;
 mod block;
 mod calls;
 mod caps;
@@ -23,11 +23,12 @@ mod inject;
 mod key;
 mod known_tools;
 mod limit;
+mod missing_data;
 mod narrative;
-mod own_side;
+mod own_code_notes;
 mod playback;
 mod played;
-mod reading;
+mod read_block;
 mod recovery;
 mod reliability;
 mod run_verdict;
@@ -44,7 +45,6 @@ mod targets;
 mod tests;
 mod trajectory;
 mod trajectory_axes;
-mod unread;
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,15 +55,16 @@ use mcptest_suite::Span;
 use mcptest_suite::model::Agent;
 use serde_json::Value;
 
+pub(crate) use agent_gates::{AgentGates, GateReading, ReadGate};
+pub use agent_gates::{parse_suite, read_suite};
 pub(crate) use answers::Answers;
-pub(crate) use asked::{AgentGates, GateReading, ReadGate};
-pub use asked::{parse_suite, read_suite};
 pub(crate) use caps::WithinCaps;
 pub(crate) use expect::Expect;
 pub(crate) use expectation::{Cause, Threshold, ThresholdBound, short_number};
 pub(crate) use inject::Inject;
 pub use key::{OptionInfo, Role};
-pub(crate) use own_side::{attempts, may_act_in_text, other_arguments};
+pub(crate) use missing_data::calls_in_text;
+pub(crate) use own_code_notes::{attempts, may_act_in_text, other_arguments};
 pub(crate) use playback::{Player, Unplayable};
 pub use played::{DivergenceFacts, PlayedCall, PlayedFacts};
 pub use run_verdict::RunVerdict;
@@ -72,7 +73,6 @@ pub(crate) use some_runs::{runs_note, scope};
 pub(crate) use stale::Stale;
 pub use table::{GateInfo, gates};
 pub(crate) use table::{measure, targets_of};
-pub(crate) use unread::calls_in_text;
 
 use expectation::{About, Breach, check_breaches, check_run, findings, needs_model};
 use key::Keyed;
@@ -150,7 +150,7 @@ impl<'a> Input<'a> {
     }
 
     /// The input of a gate of the agent: the same runs with what the suite asks of the gate.
-    fn of(&self, gate: &'a ReadGate) -> Self {
+    fn for_gate(&self, gate: &'a ReadGate) -> Self {
         let declared = Declared {
             name: gate.kind.name(),
             span: gate.span,
@@ -290,7 +290,7 @@ pub(crate) struct RunScore<R> {
 }
 
 impl<R> RunScore<R> {
-    fn of(report: R) -> Self {
+    fn new(report: R) -> Self {
         Self {
             report,
             breaches: Vec::new(),

@@ -98,7 +98,7 @@ impl Keyed for NarrativeOptions {
         .says("This key is accepted, and changes no verdict. The gate asks no model."),
     ];
 
-    fn usual() -> Self {
+    fn default_options() -> Self {
         Self::default()
     }
 }
@@ -176,7 +176,7 @@ impl EachRun for NarrativeOptions {
     ) -> Result<RunScore<NarrativeReport>, Box<Breach>> {
         let known = input.known_tools();
         let report = narrative_divergence_with(&run.trace, self, known);
-        Ok(RunScore::of(report))
+        Ok(RunScore::new(report))
     }
 
     fn note(&self, runs: &[Run], scores: &[Value]) -> Option<String> {
@@ -262,13 +262,13 @@ fn claims(run: &Run, report: &NarrativeReport, supported: bool) -> Vec<Evidence>
             None => String::new(),
         };
         let title = format!("{title} (rule `{}`{place}):", claim.rule);
-        (is_supported == supported).then(|| Evidence::Text(shown(&title, claim, run)))
+        (is_supported == supported).then(|| Evidence::Text(claim_text(&title, claim, run)))
     });
     shown.collect()
 }
 
 /// The sentence with the claim underlined, the calls that were considered, and what would settle it.
-fn shown(title: &str, claim: &Claim, run: &Run) -> String {
+fn claim_text(title: &str, claim: &Claim, run: &Run) -> String {
     let start = claim.span.start.saturating_sub(claim.sentence_span.start);
     let end = claim.span.end.saturating_sub(claim.sentence_span.start);
     let mut lines = vec![title.to_owned()];

@@ -1,17 +1,17 @@
 //! The `playback` gate: does the agent's own code, run against a recording, still do what was recorded?
 
-mod changing;
+mod evidence;
+mod newly_failing;
 mod options;
-mod told;
-mod turned;
+mod volatile;
 
 use std::{iter, ptr};
 
 use mcptest_suite::escape_line;
 
-use self::changing::{Changing, is_of_values};
-use self::told::{common, differences, listed};
-use self::turned::turned;
+use self::evidence::{common, differences, listed};
+use self::newly_failing::turned;
+use self::volatile::{Changing, is_of_values};
 use super::table::GateEntry;
 use super::{Breach, Cause, Counts, EachRun, Input, PlayedFacts, RunScore, Threshold, wide};
 use crate::eval::{PlaybackOptions, PlaybackReport};
@@ -87,7 +87,7 @@ impl EachRun for PlaybackOptions {
         if self.gates {
             report.turned = turned(input, run, played.run.as_ref());
         }
-        Ok(RunScore::of(report))
+        Ok(RunScore::new(report))
     }
 
     fn counts(&self, _run: &Run, report: &PlaybackReport) -> Counts {
@@ -97,7 +97,7 @@ impl EachRun for PlaybackOptions {
     fn played(&self, input: &Input<'_>, run: &Run, report: &PlaybackReport) -> Option<PlayedFacts> {
         let place = input.runs.iter().position(|other| ptr::eq(other, run))?;
         let played = played(self, input, run).ok()?;
-        Some(PlayedFacts::of(place, played, report))
+        Some(PlayedFacts::new(place, played, report))
     }
 
     fn explain(&self, input: &Input<'_>, run: &Run, report: &PlaybackReport) -> Vec<Evidence> {
@@ -169,10 +169,10 @@ fn remedies(
         reports.flat_map(|(_, report)| report.divergences.iter().chain(&report.unasked))
     };
     let is_new = player.is_new();
-    let changing = Changing::of(differing(), is_new);
+    let changing = Changing::find(differing(), is_new);
     let mut evidence = Vec::new();
     if let Some(changing) = &changing {
-        let lines = changing.told(options, is_new);
+        let lines = changing.advice(options, is_new);
         evidence.push(Evidence::Text(truncate_lines(&lines)));
     }
     // Nobody changed the code that was recorded a moment ago.

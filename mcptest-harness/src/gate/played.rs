@@ -90,14 +90,14 @@ pub struct PlayedCall {
 
 impl PlayedFacts {
     /// What became of a played run, with what the gate found of it.
-    pub(super) fn of(run: usize, played: &PlayedRun, report: &PlaybackReport) -> Self {
+    pub(super) fn new(run: usize, played: &PlayedRun, report: &PlaybackReport) -> Self {
         let all = report.divergences.iter().chain(&report.unasked);
         let facts = Self {
             run: run + 1,
             model_calls: super::wide(report.model_calls),
             exit_status: report.exit_status,
             ended: played.ended.clone(),
-            divergences: all.map(DivergenceFacts::of).collect(),
+            divergences: all.map(DivergenceFacts::from_divergence).collect(),
             turned: report.turned.clone(),
             ..Self::default()
         };
@@ -114,7 +114,7 @@ impl PlayedFacts {
 }
 
 impl DivergenceFacts {
-    fn of(one: &Divergence) -> Self {
+    fn from_divergence(one: &Divergence) -> Self {
         Self {
             kind: one.kind.as_str().to_owned(),
             call: one.call,

@@ -65,7 +65,7 @@ impl Keyed for Recovery {
         .says("`true`: a run in which no fault fired may pass."),
     ];
 
-    fn usual() -> Self {
+    fn default_options() -> Self {
         Self {
             plan: FaultPlan::new(Vec::new()),
             max_recovery_ms: None,

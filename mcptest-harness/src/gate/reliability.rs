@@ -121,7 +121,7 @@ impl Keyed for Reliability {
         MAX_SCORE,
     ];
 
-    fn usual() -> Self {
+    fn default_options() -> Self {
         Self {
             outcome: Successes::Judged {
                 expect: true,

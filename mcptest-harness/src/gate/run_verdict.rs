@@ -31,7 +31,7 @@ impl RunVerdict {
     }
 
     /// The verdict on a run that could be judged.
-    pub(crate) const fn of(holds: bool) -> Self {
+    pub(crate) const fn judged(holds: bool) -> Self {
         if holds { Self::Holds } else { Self::Fails }
     }
 }

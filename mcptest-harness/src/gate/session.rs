@@ -52,7 +52,7 @@ impl Keyed for Session {
         .says("The weights of the signals. At least one weight must be above 0."),
     ];
 
-    fn usual() -> Self {
+    fn default_options() -> Self {
         Self {
             derive: true,
             weights: Weights::default(),
@@ -80,7 +80,7 @@ impl Keyed for Weights {
         .says("The weight of `coherence`."),
     ];
 
-    fn usual() -> Self {
+    fn default_options() -> Self {
         Self::default()
     }
 

@@ -62,7 +62,7 @@ impl Keyed for Snapshot {
         .says("Paths of values to blank, for example `tool_calls[*].args.date`."),
     ];
 
-    fn usual() -> Self {
+    fn default_options() -> Self {
         Self::default()
     }
 }
@@ -102,7 +102,7 @@ impl Criterion for Snapshot {
         let refused = input.snapshots.outline(&text).err();
         findings.extend(refused.map(|details| differs(input, details)));
         if self.tools {
-            let tools = OfferedTools::of(input.runs);
+            let tools = OfferedTools::from_runs(input.runs);
             notes = tools.notes();
             findings.extend(unlisted(input, &tools.unlisted));
             // What not all recordings say is nothing to accept.
@@ -192,7 +192,7 @@ enum BlankedOutcomes {
 }
 
 impl BlankedOutcomes {
-    fn of(envelope: &Value) -> Self {
+    fn find(envelope: &Value) -> Self {
         let results = envelope.get("tool_results");
         if is_blank(results) {
             return Self::All;
@@ -219,7 +219,7 @@ fn outline(index: usize, envelope: &Value, gate: &Snapshot) -> String {
     let trace = &Trace::from_envelope(envelope);
     let mut lines = vec![format!("run {}", index + 1)];
     let results = trace.results_by_call();
-    let outcomes = BlankedOutcomes::of(envelope);
+    let outcomes = BlankedOutcomes::find(envelope);
     for (number, (call, result)) in trace.tool_calls.iter().zip(results).enumerate() {
         let server = if call.server.is_empty() {
             String::new()

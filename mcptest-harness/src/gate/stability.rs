@@ -82,7 +82,7 @@ impl Keyed for Stability {
         FLOORS,
     ];
 
-    fn usual() -> Self {
+    fn default_options() -> Self {
         Self {
             options: StabilityOptions::default(),
             fails_below: false,
@@ -150,7 +150,7 @@ impl Keyed for StabilityFloors {
         .limits("stability.cost_per_progress"),
     ];
 
-    fn usual() -> Self {
+    fn default_options() -> Self {
         Self::default()
     }
 }
@@ -159,7 +159,7 @@ impl Keyed for StabilityFloors {
 fn dimensions(block: &mut Block<'_, '_>, node: &Node, stability: &mut Stability) -> bool {
     let known = SubScore::ALL.map(|score| (score.as_str(), score));
     let scores = block.problems.choices(node, "sub-score", &known);
-    let dimensions = Dimensions::of(scores);
+    let dimensions = Dimensions::from_scores(scores);
     stability.options.dimensions = dimensions.unwrap_or_default();
     dimensions.is_some()
 }
@@ -209,7 +209,7 @@ impl AllRuns for Stability {
     fn notes(&self, input: &Input<'_>, _across: &StabilityAcross) -> Vec<String> {
         let counted = self.options.dimensions.iter();
         let of_nothing =
-            counted.filter_map(|score| of_nothing(score, input.runs, self.options.turns));
+            counted.filter_map(|score| note_vacuous_score(score, input.runs, self.options.turns));
         let of_nothing: Vec<String> = of_nothing.collect();
         if of_nothing.is_empty() {
             return Vec::new();
@@ -222,7 +222,7 @@ impl AllRuns for Stability {
 }
 
 /// Says of a sub-score in how many runs it is 1 for want of what it is made of.
-fn of_nothing(score: SubScore, runs: &[Run], turns: Turns) -> Option<String> {
+fn note_vacuous_score(score: SubScore, runs: &[Run], turns: Turns) -> Option<String> {
     let without = runs.iter().filter(|run| !rests(score, &run.trace, turns));
     let without = without.count();
     let (name, needs) = (score.as_str(), needs(score));

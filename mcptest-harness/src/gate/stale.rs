@@ -37,7 +37,7 @@ impl Stale<'_> {
     /// What the runs were recorded with and the suite no longer says.
     pub(crate) fn findings(&self, runs: &[Run]) -> Vec<Finding> {
         let Self { agent, command, .. } = *self;
-        let mut findings = self.said_differently(agent, runs);
+        let mut findings = self.changed_prompts(agent, runs);
         findings.extend(other_agent(agent, runs));
         findings.extend(turns(agent, runs, command));
         findings.extend(faults(&self.gates.fault_plan(), agent, runs, command));
@@ -46,7 +46,7 @@ impl Stale<'_> {
     }
 
     /// The model and the prompts.
-    fn said_differently(&self, agent: &Agent, runs: &[Run]) -> Vec<Finding> {
+    fn changed_prompts(&self, agent: &Agent, runs: &[Run]) -> Vec<Finding> {
         let Spanned {
             value: model,
             span: model_span,

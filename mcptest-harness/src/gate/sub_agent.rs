@@ -37,9 +37,9 @@ impl SubAgent {
     }
 
     /// The runs with its calls alone.
-    pub(super) fn of_runs(&self, runs: &[Run]) -> Vec<Run> {
+    pub(super) fn narrow(&self, runs: &[Run]) -> Vec<Run> {
         let runs = runs.iter();
-        runs.map(|run| run.of_sub_agent(&self.0.value)).collect()
+        runs.map(|run| run.for_sub_agent(&self.0.value)).collect()
     }
 
     /// What to know of the verdict: which runs have no call of it.

@@ -39,7 +39,7 @@ impl GateEntry {
     pub(super) const fn each_run<G: EachRun>() -> Self {
         Self {
             each_run: true,
-            ..Self::of::<G>(<G::Report as Metrics>::TARGETS, |block| {
+            ..Self::new::<G>(<G::Report as Metrics>::TARGETS, |block| {
                 let gate = block.read::<G>()?;
                 let limits = std::mem::take(&mut block.limits);
                 Some(Box::new(RunByRun { gate, limits }))
@@ -48,17 +48,17 @@ impl GateEntry {
     }
 
     pub(super) const fn all_runs<G: AllRuns>() -> Self {
-        Self::of::<G>(<G::Report as Metrics>::TARGETS, |block| {
+        Self::new::<G>(<G::Report as Metrics>::TARGETS, |block| {
             Some(Box::new(Together(block.read::<G>()?)))
         })
     }
 
     /// A gate that judges in a way of its own, and has no targets.
     pub(super) const fn its_own<G: Options + Criterion>() -> Self {
-        Self::of::<G>(&[], |block| Some(Box::new(block.read::<G>()?)))
+        Self::new::<G>(&[], |block| Some(Box::new(block.read::<G>()?)))
     }
 
-    const fn of<G: Options>(targets: &'static [Measure], read: Read) -> Self {
+    const fn new<G: Options>(targets: &'static [Measure], read: Read) -> Self {
         Self {
             says: G::SAYS,
             targets,

@@ -121,7 +121,7 @@ const FORBID: Key<Plan> = Key::tools("forbid", "tool patterns", |plan: &mut Plan
 impl Keyed for Plan {
     const KEYS: &'static [Key<Self>] = &[MODE, CALLS, PARALLEL, OVER, ALLOW, FORBID];
 
-    fn usual() -> Self {
+    fn default_options() -> Self {
         Self::new(MatchMode::Unordered, Vec::new())
     }
 
@@ -167,7 +167,7 @@ impl Keyed for Expected {
             .says("`true`: the result must be an error. `false`: the result must not be an error."),
     ];
 
-    fn usual() -> Self {
+    fn default_options() -> Self {
         Self::new("", ArgsShape::Any)
     }
 }
@@ -310,7 +310,7 @@ impl EachRun for Plan {
         run: &Run,
     ) -> Result<RunScore<TrajectoryReport>, Box<Breach>> {
         match validate_trace_with(&run.trace, self, &read_only_tools(input, run)) {
-            Ok(report) => Ok(RunScore::of(report)),
+            Ok(report) => Ok(RunScore::new(report)),
             // Refused when the suite loaded; never a pass.
             Err(malformed) => {
                 let asks = Cause::Gate(malformed.to_string());

@@ -47,7 +47,7 @@ impl Options for Axes {
 impl Keyed for Axes {
     const KEYS: &'static [Key<Self>] = &[DEPENDENCIES_KEY, ORDER_KEY];
 
-    fn usual() -> Self {
+    fn default_options() -> Self {
         Self::default()
     }
 
@@ -109,7 +109,7 @@ const ARG: Key<Dependency> = Key::form(
 impl Keyed for Dependency {
     const KEYS: &'static [Key<Self>] = &[PRODUCER, CONSUMER, ARG];
 
-    fn usual() -> Self {
+    fn default_options() -> Self {
         Self::new("", "")
     }
 
@@ -143,7 +143,7 @@ impl Keyed for Order {
         ),
     ];
 
-    fn usual() -> Self {
+    fn default_options() -> Self {
         Self::new("", "")
     }
 
@@ -198,7 +198,7 @@ impl EachRun for Axes {
     ];
 
     fn score(&self, _input: &Input<'_>, run: &Run) -> Result<RunScore<AxesReport>, Box<Breach>> {
-        Ok(RunScore::of(score_trajectory_axes(&run.trace, self)))
+        Ok(RunScore::new(score_trajectory_axes(&run.trace, self)))
     }
 
     fn explain(&self, _input: &Input<'_>, run: &Run, report: &AxesReport) -> Vec<Evidence> {

@@ -29,7 +29,7 @@ impl std::fmt::Debug for AgentTest<'_> {
 }
 
 impl<'a> AgentTest<'a> {
-    pub(super) fn of(suite_name: &'a str, suite: &'a LoadedSuite, subject: Subject) -> Self {
+    pub(super) fn new(suite_name: &'a str, suite: &'a LoadedSuite, subject: Subject) -> Self {
         Self {
             suite_name,
             suite,
@@ -217,12 +217,12 @@ impl Ask<'_> {
 
     /// The verdict on a run by itself; nothing where all runs are judged together.
     #[must_use]
-    pub fn of_run(&self, run: &Run) -> Option<RunVerdict> {
+    pub fn judge_run(&self, run: &Run) -> Option<RunVerdict> {
         let input = self.input(slice::from_ref(run));
         Some(match self.gate {
             Some(gate) => match gate.broken_by(&input, 0)?.is_empty() {
                 true if gate.is_idle(run) => RunVerdict::NothingJudged,
-                holds => RunVerdict::of(holds),
+                holds => RunVerdict::judged(holds),
             },
             None => Expect::verdicts(&input, 0).verdict(input.gates.expect.len()),
         })

@@ -39,7 +39,7 @@ const MOST_THREADS: usize = 512;
 /// # Errors
 ///
 /// One of them is no Unicode.
-pub(crate) fn of_process() -> Result<Vec<String>, String> {
+pub(crate) fn process_arguments() -> Result<Vec<String>, String> {
     texts(std::env::args_os().skip(1))
 }
 

@@ -36,14 +36,14 @@ pub(crate) fn judge(
         result.duration_ms = Some(begun.elapsed().as_secs_f64() * 1e3);
         result
     });
-    told(verdict, suite, case, context)
+    to_outcome(verdict, suite, case, context)
 }
 
 /// Judges a case.
 pub(crate) fn verdict(suite: &LoadedSuite, case: &Case, context: &Context) -> CaseVerdict {
     let mut verdict = judged(suite, case, context);
     if let Came::Fails(failure) = verdict.came {
-        verdict.came = Came::Fails(failure.told_apart());
+        verdict.came = Came::Fails(failure.with_words_told_apart());
     }
     verdict
 }
@@ -55,8 +55,8 @@ fn judged(suite: &LoadedSuite, case: &Case, context: &Context) -> CaseVerdict {
             Ok(recorded) => judge_gate(suite, subject, kind, recorded),
             Err(failure) => Came::NotJudged(not_judged(failure, context)).into(),
         },
-        CaseKind::Regression(subject) => regression::of_agent(suite, subject, context),
-        CaseKind::SuiteRegression => regression::of_suite(suite, context),
+        CaseKind::Regression(subject) => regression::judge_agent(suite, subject, context),
+        CaseKind::SuiteRegression => regression::judge_suite(suite, context),
         // Unsupported, or of another version.
         _ => {
             let reason = case.ignored.as_deref().unwrap_or_default();
@@ -81,7 +81,7 @@ pub(crate) fn ignored(
 }
 
 /// A verdict as a test says it; an error is the whole failure text.
-fn told(
+fn to_outcome(
     verdict: CaseVerdict,
     suite: &LoadedSuite,
     case: &Case,
@@ -149,7 +149,7 @@ pub(crate) fn check(
         };
         if let Some(text) = text {
             result.status = CaseStatus::Failed;
-            result.failure = Some(FailureFacts::of(&text));
+            result.failure = Some(FailureFacts::from_text(&text));
         }
         result.duration_ms = Some(begun.elapsed().as_secs_f64() * 1e3);
         result

@@ -32,7 +32,11 @@ pub(crate) fn data(
             };
             (CaseStatus::Failed, None, Some(facts))
         }
-        Came::NotJudged(text) => (CaseStatus::Failed, None, Some(FailureFacts::of(text))),
+        Came::NotJudged(text) => (
+            CaseStatus::Failed,
+            None,
+            Some(FailureFacts::from_text(text)),
+        ),
     };
     let mut result = about(suite, case, context);
     result.status = status;
@@ -56,7 +60,7 @@ pub(crate) fn data(
 pub(super) fn rerun(suite: &LoadedSuite, case: &Case, context: &Context) -> String {
     let subject = case.kind.subject();
     let unrecorded = subject.filter(|subject| suite.is_unrecorded(*subject));
-    let asked = record::asked().ok().flatten();
+    let asked = record::read_record_request().ok().flatten();
     match unrecorded.zip(asked) {
         Some((subject, asked)) => {
             let command = suite.command(subject);
@@ -96,7 +100,7 @@ pub(super) fn about(suite: &LoadedSuite, case: &Case, context: &Context) -> Case
     let source = suite.source();
     let digest = result::digest(source.text());
     let mut result = CaseResult::new(&context.package, &context.name);
-    result.suite = SuiteFacts::new(&context.suite, source.shown(), digest);
+    result.suite = SuiteFacts::new(&context.suite, source.display_path(), digest);
     let (subject, kind) = match case.kind {
         CaseKind::Agent(subject) | CaseKind::Regression(subject) => (subject, None),
         CaseKind::Gate(subject, kind) => (subject, Some(kind)),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use mcptest_suite::{SuitePath, shown_path};
+use mcptest_suite::{SuitePath, portable_path};
 use walkdir::{DirEntry, WalkDir};
 
 /// A suite file that was found.
@@ -44,7 +44,7 @@ pub(crate) fn discover(crate_dir: &Path, roots: &[PathBuf]) -> Discovered {
                     continue;
                 }
             };
-            match SuitePath::of(&file.relative) {
+            match SuitePath::from_path(&file.relative) {
                 Ok(name) => by_name.entry(name).or_default().push(file),
                 Err(part) => found.problems.push((
                     root_case(root),
@@ -80,7 +80,7 @@ pub(crate) fn discover(crate_dir: &Path, roots: &[PathBuf]) -> Discovered {
 
 /// The name of the case for a problem of a root.
 fn root_case(root: &Path) -> String {
-    let name = SuitePath::of(root).map_or("suites".to_owned(), |name| name.to_string());
+    let name = SuitePath::from_path(root).map_or("suites".to_owned(), |name| name.to_string());
     format!("{name}::load")
 }
 
@@ -90,10 +90,10 @@ fn nothing_found(crate_dir: &Path, root: &Path) -> String {
     } else {
         "does not exist"
     };
-    let root = shown_path(root);
+    let root = portable_path(root);
     format!(
         "error: no suite found: `{root}` {state}\n  in {}\n\nhelp: write a suite, e.g. {root}/weather.yml, with `agents:` and at least one agent test",
-        shown_path(crate_dir)
+        portable_path(crate_dir)
     )
 }
 
@@ -120,7 +120,7 @@ fn files(crate_dir: &Path, root: &Path) -> Vec<Result<SuiteFile, String>> {
                     .unwrap_or(entry.path())
                     .to_owned();
                 Ok(SuiteFile {
-                    shown: shown_path(&root.join(&relative)),
+                    shown: portable_path(&root.join(&relative)),
                     path: entry.into_path(),
                     relative,
                 })
@@ -129,7 +129,7 @@ fn files(crate_dir: &Path, root: &Path) -> Vec<Result<SuiteFile, String>> {
                 let relative = entry.path().strip_prefix(&top).unwrap_or(entry.path());
                 Err(format!(
                     "error: `{}` is not read: the name of a suite ends in `.yml` or `.yaml`\n\nhelp: rename it, or move it out of the folder of suites",
-                    shown_path(&root.join(relative))
+                    portable_path(&root.join(relative))
                 ))
             }
             Ok(_) => continue,
@@ -145,7 +145,7 @@ fn files(crate_dir: &Path, root: &Path) -> Vec<Result<SuiteFile, String>> {
             }
             Err(error) => {
                 let path = error.path().map_or(String::new(), |path| {
-                    shown_path(path.strip_prefix(crate_dir).unwrap_or(path))
+                    portable_path(path.strip_prefix(crate_dir).unwrap_or(path))
                 });
                 let reason = error.io_error().map_or(String::new(), ToString::to_string);
                 Err(format!(

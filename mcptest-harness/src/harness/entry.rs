@@ -135,7 +135,7 @@ fn written() -> Result<(), Shown> {
 fn find(case: &MacroCase<'_>) -> Result<(Arc<LoadedSuite>, Case, Context), Shown> {
     let functions = case.function.map(|function| function().functions());
     let functions = functions.unwrap_or_default();
-    let recording = recording::asked(None, &functions);
+    let recording = recording::requested_recording(None, &functions);
     let recording = recording.map_err(|problem| Shown(format!("error: {problem}")))?;
     let crate_dir = crate_dir(case.crate_dir);
     let elsewhere = recording.as_ref().map(|asked| asked.elsewhere(&crate_dir));

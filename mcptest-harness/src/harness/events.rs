@@ -30,7 +30,7 @@ pub(super) fn write(
             out,
             r#"{{ "type": "test", "event": "started", "name": {shown} }}"#
         )?;
-        let (event, more) = match verdicts.of(name) {
+        let (event, more) = match verdicts.verdict(name) {
             Ok(NotFailed::Holds(_)) => {
                 passed += 1;
                 ("ok", String::new())

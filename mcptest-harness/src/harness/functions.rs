@@ -53,7 +53,7 @@ impl AgentFunctions {
     }
 
     /// The function that is an agent.
-    pub(crate) fn of(&self, agent: &Agent) -> Option<&Arc<dyn Live>> {
+    pub(crate) fn for_agent(&self, agent: &Agent) -> Option<&Arc<dyn Live>> {
         let named = |wanted: Option<&str>| {
             let mut functions = self.known.iter();
             functions.find(|(name, _)| name.as_deref() == wanted)
@@ -110,7 +110,7 @@ impl AgentFunctions {
     /// No agent of a suite has a command too.
     pub(crate) fn check_suite(&self, suite: &Suite) -> Result<(), LoadError> {
         let problems = suite.agents.iter().filter_map(|agent| {
-            let command = agent.command.as_ref().filter(|_| self.of(agent).is_some())?;
+            let command = agent.command.as_ref().filter(|_| self.for_agent(agent).is_some())?;
             let name = &agent.name.value;
             let message = format!("`{name}` has a command, and also a function of this crate");
             let problem = Diagnostic::at(command.span, message);

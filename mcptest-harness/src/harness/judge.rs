@@ -155,7 +155,7 @@ impl Package {
     }
 
     fn check_selection(&self, judges: bool) -> Result<(), String> {
-        match Selection::asked()? {
+        match Selection::from_environment()? {
             Some(selection) if self.failures.is_empty() => {
                 let suites = self.suites.iter();
                 selection.check(suites.map(|(_, suite)| &*suite.suite), judges)
@@ -186,7 +186,7 @@ impl Package {
     pub fn agents(&self) -> Vec<AgentTest<'_>> {
         let agents = self.suites.iter().flat_map(|(name, suite)| {
             let subjects = suite.subjects();
-            subjects.map(|subject| AgentTest::of(name, suite, subject))
+            subjects.map(|subject| AgentTest::new(name, suite, subject))
         });
         let mut agents: Vec<_> = agents.collect();
         agents.sort_by(|left, right| left.case().cmp(right.case()));
@@ -292,7 +292,7 @@ impl PackageCase<'_> {
             player: player.as_ref().map(|player| player as &dyn Player),
             ..self.suite.input(subject, recorded, &snapshots)
         };
-        let evidence = Evidence::told_apart(gate.explain(&input));
+        let evidence = Evidence::tell_words_apart(gate.explain(&input));
         evidence.iter().map(Evidence::plain).collect()
     }
 

@@ -11,9 +11,9 @@ use regex::Regex;
 use super::agent_runs::AgentRuns;
 use super::discovery::SuiteFile;
 use super::functions::AgentFunctions;
-use super::near::NearNames;
+use super::lookup::{PlaceError, Wanted};
+use super::near_names::NearNames;
 use super::pattern::without_detours;
-use super::place::{PlaceError, Wanted};
 use super::regression::trusted::Trusted;
 use super::runs::{self, SuitePlace};
 use super::snapshots::CaseSnapshots;
@@ -237,13 +237,13 @@ impl LoadedSuite {
     }
 
     /// A copy that keeps the runs of one agent alone: they are let go with the last copy that holds them.
-    pub(crate) fn of_agent(&self, subject: Subject) -> Self {
+    pub(crate) fn for_agent(&self, subject: Subject) -> Self {
         let runs = self.recorded.get(&subject).cloned();
         self.with_runs([(subject, runs.unwrap_or_default())].into())
     }
 
     /// A copy for a case of no one agent, which reads runs and lets them go.
-    pub(crate) fn of_all(&self) -> Self {
+    pub(crate) fn for_all_agents(&self) -> Self {
         self.with_runs(HashMap::new())
     }
 
@@ -441,9 +441,9 @@ impl LoadedSuite {
         let agent = self.agent(subject);
         // What is played is code of the agent's own, wherever that is.
         let by_program = agent.command.is_some()
-            || self.functions.of(agent).is_some()
+            || self.functions.for_agent(agent).is_some()
             || agent.gate(GateKind::Playback).is_some();
-        self.command.of(&self.case_name(subject), by_program)
+        self.command.for_case(&self.case_name(subject), by_program)
     }
 
     /// The runs of an agent, read when the first case asks for them.
@@ -455,7 +455,7 @@ impl LoadedSuite {
             let command = self.command(subject);
             let (suite, agent, model) = (&self.suite, self.agent(subject), subject.model);
             let runs = runs::load(suite, agent, model, &self.place(&command, &self.near))?;
-            let has_code = agent.command.is_some() || self.functions.of(agent).is_some();
+            let has_code = agent.command.is_some() || self.functions.for_agent(agent).is_some();
             if has_code && runs.first().is_some_and(is_run_of_built_in) {
                 return Err(runs::of_another_agent(agent, &command));
             }
@@ -524,7 +524,12 @@ impl LoadedSuite {
     /// The snapshots of an agent.
     pub(crate) fn snapshots(&self, subject: Subject) -> CaseSnapshots {
         let (agent, source) = (self.case_name(subject), self.source());
-        let snapshots = CaseSnapshots::new(source.path(), source.shown(), &self.crate_dir, &agent);
+        let snapshots = CaseSnapshots::new(
+            source.path(),
+            source.display_path(),
+            &self.crate_dir,
+            &agent,
+        );
         snapshots
             .only_compared(self.looked_at || self.elsewhere.is_some())
             .in_crate(self.is_in_crate())

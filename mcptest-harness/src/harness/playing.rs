@@ -40,7 +40,7 @@ impl Driver {
     /// `runs`: the recordings, where they are known.
     pub(crate) fn of(suite: &LoadedSuite, subject: Subject, runs: Option<&AgentRuns>) -> Self {
         let agent = suite.agent(subject);
-        if let Some(function) = suite.functions().of(agent) {
+        if let Some(function) = suite.functions().for_agent(agent) {
             return Self::Code(Arc::clone(function));
         }
         match (
@@ -204,7 +204,7 @@ impl<'a> AgentPlayer<'a> {
         let run = &self.runs.runs()[place];
         let Some(cassette) = run.cassette() else {
             return Err(unplayable(
-                LiveError::new("the recording cannot be read again").of_recording(),
+                LiveError::new("the recording cannot be read again").for_recording(),
             ));
         };
         let request = PlayRequest {

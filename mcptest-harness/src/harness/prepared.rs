@@ -6,7 +6,7 @@ use std::sync::Arc;
 use libtest_mimic::Trial;
 use mcptest_suite::model::Agent;
 use mcptest_suite::{
-    Case, CaseKind, Diagnostic, LOAD, LoadError, Subject, SuitePath, UNSUPPORTED, shown_path,
+    Case, CaseKind, Diagnostic, LOAD, LoadError, Subject, SuitePath, UNSUPPORTED, portable_path,
 };
 
 use super::arguments::Asked;
@@ -133,7 +133,7 @@ impl Prepared {
                 if let Some(other) = places.insert(place.clone(), path) {
                     return recording.refuse(format!(
                         "{other} and {path} both have an agent whose recordings are {}; rename one of the two, or give one a `cassette:`",
-                        shown_path(&place)
+                        portable_path(&place)
                     ));
                 }
             }
@@ -163,7 +163,7 @@ impl Prepared {
             let other = self
                 .taken
                 .get(name)
-                .map(|other| self.suites[*other].1.source().shown());
+                .map(|other| self.suites[*other].1.source().display_path());
             let other = other.or_else(|| suites.get(&**name).map(String::as_str))?;
             let subject = case.kind.subject();
             let span = subject.map(|subject| suite.agent(subject).name.span);
@@ -263,8 +263,11 @@ impl Prepared {
                     continue;
                 }
                 // Runs are held by the cases of their agent alone.
-                let made =
-                    || Arc::new(subject.map_or_else(|| suite.of_all(), |it| suite.of_agent(it)));
+                let made = || {
+                    Arc::new(
+                        subject.map_or_else(|| suite.for_all_agents(), |it| suite.for_agent(it)),
+                    )
+                };
                 let suite = if asked.arguments.list {
                     suite
                 } else {

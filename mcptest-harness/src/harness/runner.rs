@@ -17,7 +17,7 @@ use mcptest_suite::{
 use mcptest_trace::record::say;
 
 use super::agent_runs::{AgentRuns, Verdict};
-use super::arguments::{Asked, left_out, of_process, threads};
+use super::arguments::{Asked, left_out, process_arguments, threads};
 use super::discovery::discover;
 use super::functions::AgentFunctions;
 use super::loaded::LoadedSuite;
@@ -182,7 +182,7 @@ impl Harness {
     /// Runs the cases that the command line asks for. An error is about what was asked for.
     fn judge(&self) -> Result<ExitCode, String> {
         let of_environment = std::env::var("RUST_TEST_THREADS").ok();
-        let asked = Asked::read(of_process()?, of_environment.as_deref())?;
+        let asked = Asked::read(process_arguments()?, of_environment.as_deref())?;
         self.check_names()?;
         self.functions.check(self.own_loop.is_some())?;
         let style = style(asked.arguments.color, asked.arguments.logfile.is_some());
@@ -190,9 +190,9 @@ impl Harness {
         let recording = if asked.arguments.list {
             None
         } else {
-            recording::asked(self.own_loop.as_ref(), &self.functions)?
+            recording::requested_recording(self.own_loop.as_ref(), &self.functions)?
         };
-        let prepared = self.prepare(&asked, Selection::asked()?, recording.as_ref())?;
+        let prepared = self.prepare(&asked, Selection::from_environment()?, recording.as_ref())?;
         prepared.check_selection(&asked)?;
         // Of single cases not every suite is loaded.
         if recording.is_some() || !asked.arguments.exact {

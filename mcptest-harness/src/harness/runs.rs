@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use mcptest_suite::model::{Agent, Suite};
-use mcptest_suite::{Diagnostic, Span, shown_path};
+use mcptest_suite::{Diagnostic, Span, portable_path};
 
-use super::near::NearNames;
+use super::lookup::{PlaceError, Wanted};
+use super::near_names::NearNames;
 use super::pattern::without_detours;
-use super::place::{PlaceError, Wanted};
 use crate::record::LiveError;
 use crate::render::{Evidence, Failure, Finding};
 use crate::trace::{Layout, Run, read_runs};
@@ -84,7 +84,7 @@ impl SuitePlace<'_> {
         let problem = format!(
             "the recordings of `{}` would not be put below {}",
             agent.name.value,
-            shown_path(self.crate_dir)
+            portable_path(self.crate_dir)
         );
         let error = LiveError::new(problem).help(
             "only recordings in the package's folder can be put into another folder; let `cassette:` name a path in it, or leave the agent out",

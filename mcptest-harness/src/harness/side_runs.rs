@@ -74,13 +74,13 @@ impl SideRuns {
         let recordings = result::recordings(folder, runs);
         let mut read: Vec<SideRun> = Vec::new();
         for (run, recording) in runs.iter().zip(recordings) {
-            let verdicts = asks.iter().filter_map(|ask| ask.of_run(run));
+            let verdicts = asks.iter().filter_map(|ask| ask.judge_run(run));
             let before = read.last().map(|run| &run.recorded_with);
             read.push(SideRun {
                 sample: RunSample::priced(run, cost, &agent.suite().prices),
                 gates: Some(verdicts.max().unwrap_or(RunVerdict::NothingJudged)),
                 digest: recording.digest,
-                recorded_with: RecordedWith::of(agent, run, before),
+                recorded_with: RecordedWith::new(agent, run, before),
                 chosen: run.chosen,
             });
         }
@@ -94,18 +94,18 @@ impl SideRuns {
     /// The runs that the results of an agent's cases tell of; results of other cases are passed over.
     /// Nothing of a run is read again: the gates' verdicts are those of the results.
     #[must_use]
-    pub fn of_results<'a>(
+    pub fn from_results<'a>(
         agent: &AgentTest<'_>,
         cases: impl IntoIterator<Item = &'a CaseResult>,
         cost: CostKind,
     ) -> Self {
-        Self::of_results_of(agent, agent.case(), cases, cost)
+        Self::from_renamed_results(agent, agent.case(), cases, cost)
     }
 
     /// The runs that the results of an agent's cases tell of, where the agent's own case had another name then, as
     /// its suite had another name.
     #[must_use]
-    pub fn of_results_of<'a>(
+    pub fn from_renamed_results<'a>(
         agent: &AgentTest<'_>,
         own_case: &str,
         cases: impl IntoIterator<Item = &'a CaseResult>,
@@ -144,7 +144,7 @@ impl SideRuns {
         let runs = told.into_iter().flatten().enumerate();
         let runs = runs.map(|(place, (own, (run, recording)))| SideRun {
             gates: gates.as_ref().and_then(|gates| gates.get(place).copied()),
-            ..SideRun::told(agent, own, run, recording, cost)
+            ..SideRun::from_result(agent, own, run, recording, cost)
         });
         Self {
             runs: runs.collect(),
@@ -292,7 +292,7 @@ impl SideRuns {
 
 impl SideRun {
     /// A run that results tell of.
-    fn told(
+    fn from_result(
         agent: &AgentTest<'_>,
         own: &CaseResult,
         run: &RunFacts,
@@ -301,7 +301,7 @@ impl SideRun {
     ) -> Self {
         let measured = |amount: Option<u64>| amount.map(Cost::measured);
         let target = |name: &str, amount: Option<f64>| {
-            cost.of_targets(&json!({ "calls": { name: amount } }))
+            cost.cost_from_targets(&json!({ "calls": { name: amount } }))
         };
         let amount = match cost {
             CostKind::Tokens => measured(run.tokens),

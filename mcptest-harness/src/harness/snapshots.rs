@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcptest_suite::read::{Problems, document};
-use mcptest_suite::{Source, Style, segment, shown_path};
+use mcptest_suite::{Source, Style, portable_path, segment};
 use serde_json::Value;
 
 use crate::command::call;
@@ -84,12 +84,12 @@ impl CaseSnapshots {
         let mode = if self.only_compared {
             UpdateMode::COMPARED
         } else {
-            UpdateMode::of_environment()?
+            UpdateMode::from_environment()?
         };
         let path = self
             .folder
             .join(file_name(&format!("{}-{name}", self.stem)));
-        let shown = shown_path(path.strip_prefix(&self.crate_dir).unwrap_or(&path));
+        let shown = portable_path(path.strip_prefix(&self.crate_dir).unwrap_or(&path));
         let pending = path.with_extension("snap.new");
         remember(&path);
         let (old, unreadable) = match read(&path) {
@@ -119,7 +119,7 @@ impl CaseSnapshots {
         };
         if let Some(target) = target {
             self.write(target, name, &new).map_err(|error| {
-                let shown = shown_path(target.strip_prefix(&self.crate_dir).unwrap_or(target));
+                let shown = portable_path(target.strip_prefix(&self.crate_dir).unwrap_or(target));
                 vec![format!("{shown} cannot be written: {error}")]
             })?;
         }
@@ -311,7 +311,7 @@ impl UpdateMode {
         force_pass: false,
     };
 
-    fn of_environment() -> Result<Self, Refused> {
+    fn from_environment() -> Result<Self, Refused> {
         let variable = |name: &str| std::env::var(name).unwrap_or_default();
         let update = variable("INSTA_UPDATE");
         let in_ci =

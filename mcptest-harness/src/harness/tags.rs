@@ -12,7 +12,10 @@ const VARIABLE: &str = "MCPTEST_TAGS";
 /// Why the environment leaves an agent out; nothing where it selects it, or is no list of tags, which is told
 /// where it is read first.
 pub(super) fn left_out(agent: &Agent) -> Option<String> {
-    Selection::asked().ok().flatten()?.leaves_out(agent)
+    Selection::from_environment()
+        .ok()
+        .flatten()?
+        .leaves_out(agent)
 }
 
 /// What was asked for; at least one tag.
@@ -29,7 +32,7 @@ impl Selection {
     /// # Errors
     ///
     /// The variable is no list of tags.
-    pub(super) fn asked() -> Result<Option<Self>, String> {
+    pub(super) fn from_environment() -> Result<Option<Self>, String> {
         match env::var(VARIABLE) {
             Ok(text) => Self::read(&text),
             Err(VarError::NotPresent) => Ok(None),

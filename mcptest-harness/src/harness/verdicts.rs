@@ -73,7 +73,7 @@ impl Verdicts {
     /// A trial that waits for the verdict on a case.
     fn waiting(&self, name: &str) -> Trial {
         let (verdicts, known) = (self.clone(), name.to_owned());
-        Trial::ignorable_test(name, move || match verdicts.of(&known) {
+        Trial::ignorable_test(name, move || match verdicts.verdict(&known) {
             Ok(NotFailed::Holds(_)) => Ok(Completion::Completed),
             Ok(NotFailed::Ignored(reason)) => Ok(Completion::ignored_with(reason)),
             Err(text) => Err(Failed::from(text)),
@@ -110,7 +110,7 @@ impl Verdicts {
 
     /// The verdict on a case: judged here where no other thread has begun. While another judges it,
     /// this one does what comes next.
-    pub(super) fn of(&self, name: &str) -> TrialOutcome {
+    pub(super) fn verdict(&self, name: &str) -> TrialOutcome {
         self.judge(name);
         let known = |states: &HashMap<String, CaseState>| match states.get(name) {
             Some(CaseState::Known(verdict)) => Some(verdict.clone()),
@@ -238,7 +238,7 @@ mod tests {
         thread::scope(|scope| {
             verdicts.judge_ahead(scope, &names, 4);
             for name in &names {
-                assert_eq!(verdicts.of(name).unwrap_err(), "once");
+                assert_eq!(verdicts.verdict(name).unwrap_err(), "once");
             }
         });
         assert_eq!(judged.load(Ordering::SeqCst), names.len());
@@ -265,8 +265,8 @@ mod tests {
         thread::scope(|scope| {
             verdicts.judge_ahead(scope, &names, 1);
             begins.recv().unwrap();
-            assert_eq!(verdicts.of("a").unwrap_err(), "slow");
-            assert_eq!(verdicts.of("b").unwrap_err(), "other");
+            assert_eq!(verdicts.verdict("a").unwrap_err(), "slow");
+            assert_eq!(verdicts.verdict("b").unwrap_err(), "other");
         });
     }
 
@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(Arc::strong_count(&held), 4);
         verdicts.keep(&["a".to_owned(), "b".to_owned()]);
         assert_eq!(Arc::strong_count(&held), 3);
-        assert_eq!(verdicts.of("a").unwrap_err(), "judged");
+        assert_eq!(verdicts.verdict("a").unwrap_err(), "judged");
         assert_eq!(Arc::strong_count(&held), 2);
         let flagged = verdicts.again(&again[1]).with_ignored_flag(true);
         assert!(verdicts.again(&flagged).has_ignored_flag());
@@ -304,7 +304,10 @@ mod tests {
     fn a_panic_is_the_failure_of_its_case() {
         let verdicts = Verdicts::default();
         let _trial = verdicts.trial("a", || panic!("no {}", "order"));
-        assert_eq!(verdicts.of("a").unwrap_err(), "test panicked: no order");
-        assert!(verdicts.of("unheard of").is_err());
+        assert_eq!(
+            verdicts.verdict("a").unwrap_err(),
+            "test panicked: no order"
+        );
+        assert!(verdicts.verdict("unheard of").is_err());
     }
 }

@@ -54,7 +54,7 @@ struct Cap {
 pub(crate) struct SetAside(u64);
 
 impl Budget {
-    pub(crate) fn of(suite: &Suite, model: &Spanned<Model>) -> Result<Self, LiveError> {
+    pub(crate) fn for_model(suite: &Suite, model: &Spanned<Model>) -> Result<Self, LiveError> {
         let rates = rates(&suite.prices, &model.value.id);
         let cents = suite.per_suite_usd_cents.as_ref();
         let cents = cents.filter(|_| !is_over_budget());
@@ -139,7 +139,7 @@ impl SetAside {
     }
 
     /// An amount that was set aside, in millionths of a dollar.
-    pub(crate) fn of(cost: u64) -> Self {
+    pub(crate) fn new(cost: u64) -> Self {
         Self(cost)
     }
 }

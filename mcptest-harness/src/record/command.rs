@@ -18,10 +18,10 @@ use serde_json::{Value, json};
 use super::budget::Budget;
 use super::declared::{declared, reserve};
 use super::environment::inherited;
+use super::no_model_call::{by_program, unreached};
 use super::playing_command::PlayingCommand;
 use super::request::faults_of;
 use super::spending::SuiteSpending;
-use super::unasked::{by_program, unreached};
 use super::{
     Live, LiveError, Plays, Progress, RunRequest, Spent, answers_fingerprint, faults_fingerprint,
 };
@@ -87,7 +87,8 @@ impl Live for Commands {
             options.faults = recorder.injected().cloned();
             options.limits.spending = spending.as_ref().map(shared);
             let begun = Session::record(options).await;
-            let session = begun.map_err(|error| said_by(error, agent).or_at(command.span))?;
+            let session =
+                begun.map_err(|error| session_failure(error, agent).or_at(command.span))?;
             let words = command.command.iter().cloned();
             let mut program = session.command(words, started_in(command, suite)?);
             program.time_limit = request.time_budget;
@@ -112,9 +113,9 @@ impl Live for Commands {
                 }
             }
             let finished = session.finish_command(&ended).await;
-            finished.map_err(|error| said_by(error, agent).or_at(command.span))
+            finished.map_err(|error| session_failure(error, agent).or_at(command.span))
         })?;
-        told(run, suite, agent, model, request, progress).map(Some)
+        finish_run(run, suite, agent, model, request, progress).map(Some)
     }
 }
 
@@ -136,7 +137,7 @@ pub(super) fn ready(suite: &Suite, agent: &Agent, model: usize) -> Result<(), Li
              for a tool of the agent's own code, leave out `server:` of its target",
         ));
     }
-    Budget::of(suite, &agent.models[model]).map(drop)
+    Budget::for_model(suite, &agent.models[model]).map(drop)
 }
 
 /// The MCP servers that stand behind the address. A suite that declares none names those that the agent reaches itself.
@@ -205,7 +206,7 @@ pub(super) fn spending(
     model: usize,
     request: &RunRequest,
 ) -> Result<Option<SuiteSpending>, LiveError> {
-    let budget = Budget::of(suite, &agent.models[model])?;
+    let budget = Budget::for_model(suite, &agent.models[model])?;
     let is_capped = budget.is_capped();
     let spending = || SuiteSpending::new(budget, &request.model, request.max_tokens);
     Ok(is_capped.then(spending))
@@ -217,7 +218,7 @@ pub(super) fn shared(spending: &SuiteSpending) -> Arc<dyn Spending> {
 }
 
 /// Why a session gives no run, as a failure of its agent.
-pub(super) fn said_by(error: SessionError, agent: &Agent) -> LiveError {
+pub(super) fn session_failure(error: SessionError, agent: &Agent) -> LiveError {
     let (failure, help) = match error {
         SessionError::ServerStart(failure) => (
             failure,
@@ -266,7 +267,7 @@ pub(super) fn options(
 }
 
 /// The cassette of a run, after what is to be said of it. A run of another model is none of this agent.
-pub(super) fn told(
+pub(super) fn finish_run(
     run: FinishedRun,
     suite: &Suite,
     agent: &Agent,
@@ -308,7 +309,7 @@ pub(super) fn told(
     }
     let tokens = &run.cassette["trace"]["conversation"]["tokens"];
     let taken = |key: &str| tokens[key].as_u64();
-    let budget = Budget::of(suite, &agent.models[model])?;
+    let budget = Budget::for_model(suite, &agent.models[model])?;
     progress.spend(Spent {
         tokens: taken("total").unwrap_or_default(),
         unknown: taken("total").is_none(),

@@ -37,7 +37,7 @@ pub(crate) fn rerun(package: &str, case: &str) -> String {
 impl RecordCommand {
     /// The command that records the runs of one agent test and of no other, by its case's name below
     /// the suite's. `by_program`: whether its own program runs it.
-    pub(crate) fn of(&self, case: &str, by_program: bool) -> String {
+    pub(crate) fn for_case(&self, case: &str, by_program: bool) -> String {
         let feature = if self.own_loop && !by_program {
             ""
         } else {
@@ -94,14 +94,18 @@ mod tests {
             program: Vec::new(),
         };
         assert_eq!(
-            command.of("desk", false),
+            command.for_case("desk", false),
             "cargo test -p shop --test agents -- --exact refunds::desk"
         );
         command.target = Some("my_agents".to_owned());
-        assert!(command.of("desk", false).contains(" --test 'my?agents' "));
+        assert!(
+            command
+                .for_case("desk", false)
+                .contains(" --test 'my?agents' ")
+        );
         command.own_loop = false;
         assert_eq!(
-            command.of("desk", false).contains("--features"),
+            command.for_case("desk", false).contains("--features"),
             !cfg!(feature = "session")
         );
     }

@@ -14,9 +14,9 @@ use mcptest_suite::model::{Agent, Suite};
 use mcptest_trace::record::{Recorder, say};
 use serde_json::Value;
 
-use super::command::{options, ready, reserved, said_by, shared, spending, told};
+use super::command::{finish_run, options, ready, reserved, session_failure, shared, spending};
+use super::no_model_call::{USE_THE_SESSION, by_function, unreached};
 use super::spending::SuiteSpending;
-use super::unasked::{USE_THE_SESSION, by_function, unreached};
 use super::{Live, LiveError, Plays, Progress, RunRequest};
 
 use call::Ran;
@@ -83,9 +83,13 @@ impl Live for Function {
             options.faults = recorder.injected().cloned();
             options.limits.spending = spending.as_ref().map(shared);
             let begun = Session::record(options).await;
-            let session = begun.map_err(|error| said_by(error, agent))?;
+            let session = begun.map_err(|error| session_failure(error, agent))?;
             let returned = self
-                .call(AgentSession::of(&session), request.time_budget, pending())
+                .call(
+                    AgentSession::from_session(&session),
+                    request.time_budget,
+                    pending(),
+                )
                 .await;
             if let Some(stopped) = spending.as_ref().and_then(SuiteSpending::stopped) {
                 return Err(stopped);
@@ -118,8 +122,10 @@ impl Live for Function {
                     session.finish_late().await
                 }
             };
-            run.map_err(|error| by_function(error).unwrap_or_else(|error| said_by(error, agent)))
+            run.map_err(|error| {
+                by_function(error).unwrap_or_else(|error| session_failure(error, agent))
+            })
         })?;
-        told(run, suite, agent, model, request, progress).map(Some)
+        finish_run(run, suite, agent, model, request, progress).map(Some)
     }
 }

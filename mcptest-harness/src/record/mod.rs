@@ -32,6 +32,8 @@ pub(crate) mod environment;
 #[cfg(feature = "session")]
 pub(crate) mod function;
 mod mode;
+#[cfg(feature = "session")]
+mod no_model_call;
 pub(crate) mod own_code;
 #[cfg(feature = "session")]
 mod playing;
@@ -43,15 +45,13 @@ mod request;
 #[cfg(feature = "session")]
 mod spending;
 mod tool_line;
-#[cfg(feature = "session")]
-mod unasked;
 
 #[cfg(feature = "session")]
 pub(crate) use budget::{micro_usd_to_spend, share_budgets};
 pub(crate) use command_line::{RecordCommand, rerun};
 #[cfg(feature = "session")]
 pub(crate) use mode::is_over_budget;
-pub(crate) use mode::{Mode, RecordAsked, VARIABLE, asked, in_ci};
+pub(crate) use mode::{Mode, RecordAsked, VARIABLE, in_ci, read_record_request};
 pub(crate) use prices::rates;
 pub(crate) use progress::usd;
 pub(crate) use progress::{Progress, Spent};

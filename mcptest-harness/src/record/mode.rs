@@ -68,7 +68,7 @@ impl RecordAsked {
 }
 
 /// What the environment asks for; `None` only judges.
-pub(crate) fn asked() -> Result<Option<RecordAsked>, String> {
+pub(crate) fn read_record_request() -> Result<Option<RecordAsked>, String> {
     read(variable, in_ci())
 }
 

@@ -1,7 +1,7 @@
 //! Recorded runs played to an agent's own code: its program, or its async function. What is said here of its session holds for
 //! the built-in agent too.
 
-mod unmade;
+mod unplayed;
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use mcptest_session::handle::AgentSession;
 use mcptest_session::play::{PlayOptions, PlaySession, PlayedRun as Ran, Recording};
 use mcptest_session::record::RunOptions;
 use mcptest_suite::model::Agent;
-use mcptest_trace::record::environment::{secrets_by_name, usual_secrets, variables};
+use mcptest_trace::record::environment::{provider_secrets, secrets_by_name, variables};
 use mcptest_trace::record::redact::Redactor;
 use serde_json::Value;
 
 use super::command::{command_of, folder, set_back, started_in};
 use super::function::{Function, Returned};
+use super::no_model_call::{by_program, elsewhere, without_address};
 use super::playing_command::PlayingCommand;
-use super::unasked::{by_program, elsewhere, without_address};
 use super::{LiveError, PlayRequest, PlayedRun, Plays, RunRequest};
 use crate::trace::parse_run;
 
@@ -105,7 +105,7 @@ impl Plays for &Function {
                 returned,
             ))
         })?;
-        let how = returned.told();
+        let how = returned.message();
         if played.requests == 0 {
             let unasked = match &played.cassette {
                 Err(error) => without_address(error, played.strangers),
@@ -144,12 +144,12 @@ pub(super) fn limit(request: &PlayRequest<'_>) -> Duration {
     Duration::try_from_secs_f64(request.options.timeout_s).unwrap_or(Duration::from_hours(24 * 365))
 }
 
-fn asked(request: &PlayRequest<'_>) -> RunRequest {
+fn run_request(request: &PlayRequest<'_>) -> RunRequest {
     RunRequest::new(request.agent, &request.agent.models[request.model].value, 0)
 }
 
 fn turns(request: &PlayRequest<'_>) -> Vec<String> {
-    turns_of(request.cassette, asked(request).user_turns)
+    turns_of(request.cassette, run_request(request).user_turns)
 }
 
 /// What the user says: the words of the suite. Where a simulated user talked to an agent of another source, the prompt
@@ -176,10 +176,10 @@ pub(super) async fn session(request: &PlayRequest<'_>) -> Result<PlaySession, Li
 }
 
 fn session_at(place: &Place, request: &PlayRequest<'_>) -> Result<PlaySession, LiveError> {
-    let recording = Recording::of(request.cassette)
-        .map_err(|error| LiveError::new(format!("{}: {error}", request.origin)).of_recording())?;
+    let recording = Recording::from_cassette(request.cassette)
+        .map_err(|error| LiveError::new(format!("{}: {error}", request.origin)).for_recording())?;
     let mut options = PlayOptions::new(request.options.clone()).map_err(LiveError::new)?;
-    let asked = asked(request);
+    let asked = run_request(request);
     options.servers = asked.servers;
     let session = PlaySession::start_at(place, recording, options, turns(request));
     session.map_err(|error| no_port(&error))
@@ -190,7 +190,7 @@ fn no_port(error: &std::io::Error) -> LiveError {
 }
 
 pub(super) fn run_options(request: &PlayRequest<'_>) -> RunOptions {
-    let asked = asked(request);
+    let asked = run_request(request);
     let mut run = RunOptions::default();
     run.agent = asked.agent;
     run.model = Some(asked.model);
@@ -201,7 +201,7 @@ pub(super) fn run_options(request: &PlayRequest<'_>) -> RunOptions {
 
 /// What is taken out of a recorded run is taken out of the played one too, so that gates see the same of both.
 pub(super) fn redactor(request: &PlayRequest<'_>) -> Result<Redactor, LiveError> {
-    let secrets = usual_secrets().chain(secrets_by_name(variables()));
+    let secrets = provider_secrets().chain(secrets_by_name(variables()));
     let redactor = Redactor::new(secrets, request.redact.to_vec());
     let redactor = redactor.map_err(|error| LiveError::new(error.to_string()))?;
     let redactor = redactor.with_shapes().with_named();
@@ -217,11 +217,11 @@ pub(super) fn made(
 ) -> Result<PlayedRun, LiveError> {
     let run = match played.cassette {
         Ok(mut cassette) => {
-            unmade::add(&mut cassette, request.cassette);
+            unplayed::add(&mut cassette, request.cassette);
             let text = cassette.to_string();
             let run = parse_run(text.as_bytes(), request.origin);
             Some(run.map_err(|error| {
-                LiveError::new(format!("the played run cannot be read: {error}")).of_recording()
+                LiveError::new(format!("the played run cannot be read: {error}")).for_recording()
             })?)
         }
         // No recorded answer was asked for, which is told as such.

@@ -59,9 +59,9 @@ pub(crate) fn rates(prices: &Prices, model: &str) -> Option<Rates> {
         let list: Prices = list
             .map(|(name, prompt, completion)| (*name, ModelPrice::new(*prompt, *completion)))
             .collect();
-        list.of(model).filter(|_| !model.contains('/')).copied()
+        list.get(model).filter(|_| !model.contains('/')).copied()
     };
-    let price = prices.of(model).copied().or_else(listed)?;
+    let price = prices.get(model).copied().or_else(listed)?;
     Some(Rates {
         prompt: price.prompt,
         completion: price.completion,

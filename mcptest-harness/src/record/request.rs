@@ -224,7 +224,7 @@ impl LiveError {
     }
 
     /// Marks the error as one of a recording that cannot be played.
-    pub(crate) fn of_recording(mut self) -> Self {
+    pub(crate) fn for_recording(mut self) -> Self {
         self.of_recording = true;
         self
     }

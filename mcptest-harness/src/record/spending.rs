@@ -66,7 +66,7 @@ impl Spending for SuiteSpending {
     fn settle(&self, aside: u64, model: Option<&str>, tokens: CallTokens) {
         let settled = self
             .cost(model, tokens.prompt, tokens.completion)
-            .and_then(|cost| self.0.budget.settle(SetAside::of(aside), cost));
+            .and_then(|cost| self.0.budget.settle(SetAside::new(aside), cost));
         if let Err(error) = settled {
             self.stop(error);
         }

@@ -3,7 +3,7 @@
 use mcptest_suite::{Style, escape_line};
 use similar::{ChangeTag, DiffOp, TextDiff};
 
-use crate::text::{tell_apart, tell_both_apart, truncate, unseen};
+use crate::text::{escape_lookalike_pair, escape_lookalikes, truncate, unseen};
 
 /// Lines around a change.
 const CONTEXT: usize = 3;
@@ -117,7 +117,7 @@ impl Diff {
         }
         let changed = groups.iter_mut().flatten().take(SHOWN);
         let changed = changed.filter(|change| change.tag != ChangeTag::Equal);
-        let mut notes = tell_apart(changed.map(|change| &mut change.text).collect());
+        let mut notes = escape_lookalikes(changed.map(|change| &mut change.text).collect());
         if notes.is_empty() {
             let mut shown = groups.iter_mut().flatten().take(SHOWN);
             notes.extend(shown.find_map(|change| change.note.take()));
@@ -214,7 +214,7 @@ fn changes(diff: &TextDiff<'_, '_, '_, str>, op: &DiffOp) -> Vec<Change> {
                 [old.text, new.text] = shown;
                 old.note = notes.into_iter().next();
             } else {
-                old.note = tell_both_apart([&mut old.text, &mut new.text]);
+                old.note = escape_lookalike_pair([&mut old.text, &mut new.text]);
             }
         }
     }
@@ -239,9 +239,9 @@ fn focus(old: &str, new: &str) -> ([String; 2], Vec<String>) {
     let cut = if end > NEAR + 10 { end - NEAR } else { 0 };
     let part = |text: &[char]| text[from..text.len() - cut].iter().collect::<String>();
     let [mut old, mut new] = [part(&old), part(&new)];
-    let notes = match tell_both_apart([&mut old, &mut new]) {
+    let notes = match escape_lookalike_pair([&mut old, &mut new]) {
         Some(note) => vec![note],
-        None => tell_apart(vec![&mut old, &mut new]),
+        None => escape_lookalikes(vec![&mut old, &mut new]),
     };
     let mark = |left_out: usize| if left_out > 0 { "…" } else { "" };
     let show = |part: String| {

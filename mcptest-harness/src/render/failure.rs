@@ -3,7 +3,7 @@
 use mcptest_suite::{Diagnostic, Source, Style, escape};
 
 use super::{Diff, Table};
-use crate::text::{tell_apart, truncate};
+use crate::text::{escape_lookalikes, truncate};
 
 /// Why a case failed.
 #[derive(Debug, Clone, Default)]
@@ -68,8 +68,8 @@ impl From<Diagnostic> for Failure {
 
 impl Failure {
     /// The failure with a note wherever two of its words differ and look the same.
-    pub(crate) fn told_apart(mut self) -> Self {
-        let notes = tell_apart(self.texts_mut());
+    pub(crate) fn with_words_told_apart(mut self) -> Self {
+        let notes = escape_lookalikes(self.texts_mut());
         match self.findings.first_mut() {
             Some(first) => first.problem.notes.extend(notes),
             None => self.evidence.extend(notes.into_iter().map(Evidence::Text)),
@@ -78,7 +78,7 @@ impl Failure {
     }
 
     /// Adds lines about names, each with its name, unless the name is told already.
-    pub(crate) fn tell_names(&mut self, lines: Vec<(String, String)>) {
+    pub(crate) fn add_name_notes(&mut self, lines: Vec<(String, String)>) {
         let texts = self.texts_mut();
         let is_told = |name: &str| texts.iter().any(|text| has_word(text, name));
         let lines = lines.into_iter().filter(|(name, _)| !is_told(name));
@@ -149,8 +149,8 @@ pub(crate) fn rerun_line(rerun: &str) -> String {
 
 impl Evidence {
     /// Evidence with a note wherever two of its words differ and look the same.
-    pub(crate) fn told_apart(mut evidence: Vec<Self>) -> Vec<Self> {
-        let notes = tell_apart(evidence.iter_mut().flat_map(Self::texts_mut).collect());
+    pub(crate) fn tell_words_apart(mut evidence: Vec<Self>) -> Vec<Self> {
+        let notes = escape_lookalikes(evidence.iter_mut().flat_map(Self::texts_mut).collect());
         evidence.extend(notes.into_iter().map(Self::Text));
         evidence
     }

@@ -9,7 +9,7 @@ use crate::gate::{Threshold, ThresholdBound, value_at};
 
 /// What an assertion asks of values, those of each run or the one of all runs. `holds`: what the
 /// verdict says of it.
-pub(super) fn of_check(
+pub(super) fn check_bound(
     check: &Check,
     holds: bool,
     values: &[&Value],
@@ -34,7 +34,7 @@ pub(super) fn of_check(
 }
 
 /// What a gate's default asks. `holds`: what the verdict says of it.
-pub(super) fn of_threshold(threshold: &Threshold, holds: bool, values: &[&Value]) -> Bound {
+pub(super) fn threshold_bound(threshold: &Threshold, holds: bool, values: &[&Value]) -> Bound {
     let (minimum, maximum) = match threshold.bound {
         ThresholdBound::AtLeast(least) => (Some(least), None),
         ThresholdBound::AtMost(most) => (None, Some(most)),

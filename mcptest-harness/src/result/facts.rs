@@ -140,7 +140,7 @@ impl SuiteFacts {
 
 impl FailureFacts {
     /// A failure of which there is only the text.
-    pub(crate) fn of(text: &str) -> Self {
+    pub(crate) fn from_text(text: &str) -> Self {
         let first = text.lines().find(|line| !line.trim().is_empty());
         let first = first.unwrap_or_default().trim_start_matches("error: ");
         Self {

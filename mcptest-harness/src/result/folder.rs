@@ -46,7 +46,7 @@ pub(crate) fn leave_shard(step: impl FnOnce(&Path) -> io::Result<()>) {
 }
 
 fn leave_in<E: fmt::Display>(write: impl FnOnce(&Path) -> Result<(), E>) {
-    let Some(folder) = asked() else {
+    let Some(folder) = requested_folder() else {
         return;
     };
     if let Err(error) = write(&folder) {
@@ -62,7 +62,7 @@ fn leave_in<E: fmt::Display>(write: impl FnOnce(&Path) -> Result<(), E>) {
 }
 
 /// The folder that the environment asks for.
-fn asked() -> Option<PathBuf> {
+fn requested_folder() -> Option<PathBuf> {
     let folder: OsString = std::env::var_os(VARIABLE).filter(|folder| !folder.is_empty())?;
     Some(PathBuf::from(folder))
 }
@@ -96,7 +96,7 @@ pub struct WriteError {
 
 impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = mcptest_suite::shown_path(&self.path);
+        let path = mcptest_suite::portable_path(&self.path);
         write!(f, "{}: {}", mcptest_suite::escape_line(&path), self.error)
     }
 }
@@ -128,7 +128,7 @@ pub(crate) fn read_case(
     };
     let read = read.and_then(|text| CaseResult::from_json(&text));
     read.map(Some)
-        .map_err(|why| format!("{}: {why}", mcptest_suite::shown_path(&file)))
+        .map_err(|why| format!("{}: {why}", mcptest_suite::portable_path(&file)))
 }
 
 /// The results in a folder, whoever wrote them.
@@ -182,7 +182,7 @@ impl Results {
         }
         let by_name = |result: &CaseResult| (result.package.clone(), result.case.clone());
         results.cases.sort_by_cached_key(by_name);
-        results.of_one_state(folder)?;
+        results.check_one_state(folder)?;
         results.once_each(folder)?;
         Ok(results)
     }
@@ -199,7 +199,7 @@ impl Results {
             if !entry.file_type().is_file() {
                 continue;
             }
-            let shown = || mcptest_suite::shown_path(path);
+            let shown = || mcptest_suite::portable_path(path);
             if ends(shards::END) {
                 let shard = JudgedShard::read(entry.path());
                 let refused = |why| ReadError::new(folder, format!("{}: {why}", shown()));
@@ -242,7 +242,7 @@ impl Results {
     }
 
     /// Checks that all results of a suite were made when its text was the same.
-    fn of_one_state(&self, folder: &Path) -> Result<(), ReadError> {
+    fn check_one_state(&self, folder: &Path) -> Result<(), ReadError> {
         let mut suites: BTreeMap<(&str, &str), (&str, &str)> = BTreeMap::new();
         for result in &self.cases {
             let suite = (result.package.as_str(), result.suite.file.as_str());
@@ -278,7 +278,7 @@ pub struct ReadError {
 
 impl ReadError {
     fn new(folder: &Path, why: impl fmt::Display) -> Self {
-        let folder = mcptest_suite::shown_path(folder);
+        let folder = mcptest_suite::portable_path(folder);
         Self {
             text: format!("{}: {why}", mcptest_suite::escape_line(&folder)),
         }

@@ -63,12 +63,12 @@ impl Asker<'_> {
         let checks = self.checks.iter().enumerate().filter(about);
         let checks = checks.map(|(index, check)| {
             let holds = self.holds(&Cause::Check(index));
-            bounds::of_check(check, holds, values, name, self.source)
+            bounds::check_bound(check, holds, values, name, self.source)
         });
         let defaults = self.judgement.defaults.iter();
         let defaults = defaults.filter(|threshold| threshold.target == name);
         let defaults = defaults.map(|threshold| {
-            bounds::of_threshold(threshold, self.holds(&threshold.cause()), values)
+            bounds::threshold_bound(threshold, self.holds(&threshold.cause()), values)
         });
         checks.chain(defaults).collect()
     }
@@ -95,7 +95,7 @@ impl Asker<'_> {
                 meaning: "the recorded value".to_owned(),
                 value: None,
                 per_run: found.collect(),
-                bounds: vec![bounds::of_check(
+                bounds: vec![bounds::check_bound(
                     check,
                     self.holds(&Cause::Check(index)),
                     &envelopes,

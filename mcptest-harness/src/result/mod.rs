@@ -236,7 +236,7 @@ impl CaseResult {
         let suite = case.rsplit_once("::").map_or(case, |(suite, _)| suite);
         Self {
             status: CaseStatus::Failed,
-            failure: Some(FailureFacts::of(text)),
+            failure: Some(FailureFacts::from_text(text)),
             suite: SuiteFacts::new(suite, "", String::new()),
             ..Self::new(package, case)
         }

@@ -41,9 +41,14 @@ pub(crate) fn table(targets: &[TargetResult]) -> Option<String> {
         let cells = if each && runs > COLUMNS {
             spread(&target.per_run)
         } else if each {
-            target.per_run.iter().map(shown).collect()
+            target.per_run.iter().map(format_value).collect()
         } else {
-            vec![target.value.as_ref().map_or("none".to_owned(), shown)]
+            vec![
+                target
+                    .value
+                    .as_ref()
+                    .map_or("none".to_owned(), format_value),
+            ]
         };
         let name = [target.name.clone()].into_iter();
         table.row(name.chain(cells).chain([target.unit_and_range()]));
@@ -52,7 +57,7 @@ pub(crate) fn table(targets: &[TargetResult]) -> Option<String> {
     Some(rows.chain(texts).collect::<Vec<_>>().join("\n"))
 }
 
-fn shown(value: &Value) -> String {
+fn format_value(value: &Value) -> String {
     match value {
         Value::Null => "none".to_owned(),
         value => short_number(value),
@@ -77,14 +82,14 @@ fn values(target: &TargetResult) -> impl Iterator<Item = &Value> {
 }
 
 fn has_texts(target: &TargetResult) -> bool {
-    values(target).any(|value| !value.is_number() && shown(value).chars().count() > CELL)
+    values(target).any(|value| !value.is_number() && format_value(value).chars().count() > CELL)
 }
 
 /// The texts of a target, each with the runs that have it.
 fn lines(target: &TargetResult) -> String {
     let mut texts: Vec<(String, Vec<usize>)> = Vec::new();
     for (run, value) in values(target).enumerate() {
-        let text = shown(value);
+        let text = format_value(value);
         match texts.iter_mut().find(|(known, _)| *known == text) {
             Some((_, runs)) => runs.push(run),
             None => texts.push((text, vec![run])),

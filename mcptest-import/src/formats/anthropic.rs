@@ -7,9 +7,9 @@ use mcptest_trace::trace::value_json;
 use serde_json::{Value, json};
 
 use crate::blocks::{BLOCKS, read_blocks, read_results, read_user};
+use crate::comparable::{calls, comparable_result, given_to};
 use crate::content::text_of;
 use crate::dialect;
-use crate::essence::{calls, given_to, told};
 use crate::event::{Event, ForeignRun, Leading, Stop};
 use crate::format::{self, Format, Gathered, Joins, Runs, has_block};
 use crate::formats::openai::{
@@ -130,7 +130,11 @@ fn block_essence(kind: &str, block: &Value) -> Value {
         return json!([kind, id("id"), block["name"], args]);
     }
     if kind.ends_with("tool_result") {
-        return json!([kind, id("tool_use_id"), told(given(block, "content"))]);
+        return json!([
+            kind,
+            id("tool_use_id"),
+            comparable_result(given(block, "content"))
+        ]);
     }
     without(block, &["cache_control", "citations"])
 }
@@ -209,7 +213,7 @@ pub(crate) fn read_message(message: &Value, run: &mut ForeignRun) {
             run.push(Event::Answer(tool_answer(message, &ChatOptions::default())));
         }
         Some("system" | "developer") if run.events.is_empty() => {
-            let mut system = Leading::of(run, true);
+            let mut system = Leading::new(run, true);
             system.takes(true, &text_of(message.get("content")));
             system.give_to(run);
         }

@@ -40,16 +40,22 @@ impl Format for Atif {
     fn join(&self, record: &Record<'_>, joiner: &mut Joiner, _: &Mapping) -> Joins {
         // A document that another one goes on from is read with it.
         let name = record.input.name();
-        let own = Digest::of(&[
+        let own = Digest::from_parts(&[
             "file",
             folder(record),
             &name,
             &record.part.number().to_string(),
         ]);
         joiner.keyed(record.part, own);
-        joiner.same(own, Digest::of(&["trajectory", folder(record), &name]));
+        joiner.same(
+            own,
+            Digest::from_parts(&["trajectory", folder(record), &name]),
+        );
         if let Some(next) = continued(record) {
-            joiner.same(own, Digest::of(&["trajectory", folder(record), next]));
+            joiner.same(
+                own,
+                Digest::from_parts(&["trajectory", folder(record), next]),
+            );
         }
         Ok(())
     }
@@ -126,7 +132,7 @@ fn trajectory(document: &Value, run: &mut ForeignRun, whole: &mut bool) {
         run.tools = offered_tools(list(agent, "tool_definitions"));
     }
     let is_first = run.events.is_empty();
-    let mut system = Leading::of(run, is_first);
+    let mut system = Leading::new(run, is_first);
     for step in list(document, "steps") {
         if is_set(step, "is_copied_context") {
             run.note("steps that were copied from before left out");
@@ -168,7 +174,7 @@ fn trajectory(document: &Value, run: &mut ForeignRun, whole: &mut bool) {
         let agent = read.id.as_deref().unwrap_or("subagent");
         let events = read.events.iter();
         run.events
-            .extend(events.filter_map(|event| event.of_subagent(agent)));
+            .extend(events.filter_map(|event| event.as_subagent_event(agent)));
         run.subagents.push(read);
     }
 }
@@ -191,7 +197,7 @@ fn agent_step(step: &Value, said: String, run: &mut ForeignRun) -> bool {
     if given(step, "reasoning_content").is_some() {
         run.note("reasoning left out");
     }
-    run.said(said);
+    run.push_assistant(said);
     let calls = list(step, "tool_calls");
     for call in calls {
         let id = identifier(call, "tool_call_id");
@@ -270,14 +276,14 @@ fn result_beside(input: &Input, run: &mut ForeignRun) {
         }
     };
     for change in result.changes {
-        run.note(change.told());
+        run.note(change.describe());
     }
     let result = result.value;
     run.task = named(&result, "task_name");
     let mut rewards: Vec<(String, ReportedScore)> = Vec::new();
     let told = result["verifier_result"]["rewards"].as_object();
     for (name, reward) in told.into_iter().flatten() {
-        match ReportedScore::of(reward) {
+        match ReportedScore::from_value(reward) {
             Some(score) => rewards.push((name.clone(), score)),
             None => run.lose(
                 "outcome that cannot be read",

@@ -60,13 +60,13 @@ impl Format for ClaudeCode {
 
     fn join(&self, record: &Record<'_>, joiner: &mut Joiner, _: &Mapping) -> Joins {
         if let Some(session) = session_of(&record.value) {
-            joiner.keyed(record.part, Digest::of(&["session", session]));
+            joiner.keyed(record.part, Digest::from_parts(&["session", session]));
         }
         Ok(())
     }
 
     fn read(&self, run: &Gathered<'_, '_>, _: &Mapping) -> Runs {
-        let (main, chains) = chain::of(run.records);
+        let (main, chains) = chain::read_lines(run.records);
         if main.is_empty() && chains.sidechains.is_empty() {
             // A file of summaries alone.
             return Ok(Vec::new());
@@ -198,7 +198,8 @@ impl AgentSession {
                         }
                         self.stopped(line);
                     } else {
-                        self.run.said(text_of(line.value["message"].get("content")));
+                        self.run
+                            .push_assistant(text_of(line.value["message"].get("content")));
                         self.run.stop = Some(Stop::Known("error"));
                     }
                 }
@@ -257,7 +258,7 @@ impl AgentSession {
             }
             return;
         }
-        if let Some(command) = asked(&said) {
+        if let Some(command) = command_prompt(&said) {
             self.run.stop = None;
             self.run.user(command);
             return;
@@ -281,7 +282,7 @@ fn took(result: &Value) -> Option<u64> {
 
 /// What a user asks for by a command that has a prompt of its own: `/review order 7`. What is noted of the
 /// program's own commands begins with their names.
-fn asked(text: &str) -> Option<String> {
+fn command_prompt(text: &str) -> Option<String> {
     let within = |tag: &str| {
         let (_, rest) = text.split_once(&format!("<{tag}>"))?;
         Some(rest.split_once(&format!("</{tag}>"))?.0.trim())

@@ -49,7 +49,7 @@ impl Format for Codex {
             let meta = &record.value["payload"];
             let own = ["id", "forked_from_id"].map(|key| word(meta, key));
             for id in own.into_iter().chain([caller(meta)]).flatten() {
-                joiner.same(of_file, Digest::of(&["rollout", id]));
+                joiner.same(of_file, Digest::from_parts(&["rollout", id]));
             }
         }
         Ok(())
@@ -68,7 +68,7 @@ impl Format for Codex {
         }
         let lines = without_copies(&files);
         let copies = files.len() - lines.len();
-        let metas: Vec<Meta<'_>> = lines.iter().map(|lines| Meta::of(lines)).collect();
+        let metas: Vec<Meta<'_>> = lines.iter().map(|lines| Meta::from_lines(lines)).collect();
         let mut runs: Vec<(usize, ForeignRun)> = Vec::new();
         let mut subagents = Vec::new();
         // Of several files of one run the first is meant.
@@ -115,7 +115,7 @@ fn without_copies<'f, 'v>(files: &'f BTreeMap<u32, Vec<&'v Value>>) -> Vec<&'f V
     let mut beginnings = HashSet::new();
     let mut whole = Vec::new();
     for lines in files.values() {
-        let mut state = Digest::of(&["lines"]);
+        let mut state = Digest::from_parts(&["lines"]);
         for line in lines {
             beginnings.insert(state);
             state = state.then(&canonical_json(line));
@@ -128,7 +128,7 @@ fn without_copies<'f, 'v>(files: &'f BTreeMap<u32, Vec<&'v Value>>) -> Vec<&'f V
 }
 
 fn file_key(record: &Record<'_>) -> Digest {
-    Digest::of(&["file", &record.part.input.to_string()])
+    Digest::from_parts(&["file", &record.part.input.to_string()])
 }
 
 /// The metadata at the beginning of a file.
@@ -141,7 +141,7 @@ struct Meta<'v> {
 }
 
 impl<'v> Meta<'v> {
-    fn of(lines: &[&'v Value]) -> Self {
+    fn from_lines(lines: &[&'v Value]) -> Self {
         let is_meta = |line: &&&Value| text(line, "type") == Some("session_meta");
         let Some(meta) = lines.iter().find(is_meta).map(|line| &line["payload"]) else {
             return Self::default();

@@ -40,10 +40,10 @@ impl Format for Langsmith {
             joiner.alone(record.part);
             return Ok(());
         };
-        let key = Digest::of(&["trace", &trace]);
+        let key = Digest::from_parts(&["trace", &trace]);
         joiner.keyed(record.part, key);
         if let (Some(thread), false) = (traces::thread(&record.value), mapping.trace_is_run()) {
-            joiner.same(key, Digest::of(&["thread", thread]));
+            joiner.same(key, Digest::from_parts(&["thread", thread]));
         }
         Ok(())
     }

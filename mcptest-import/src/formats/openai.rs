@@ -45,11 +45,11 @@ impl Format for OpenAi {
         let messages = format::messages(value);
         messages.is_some_and(|messages| messages.iter().any(of_message))
             || is_response(value)
-            || log::LoggedCall::of(value).is_some()
+            || log::LoggedCall::from_record(value).is_some()
     }
 
     fn join(&self, record: &Record<'_>, joiner: &mut Joiner, _: &Mapping) -> Joins {
-        if let Some(line) = log::LoggedCall::of(&record.value) {
+        if let Some(line) = log::LoggedCall::from_record(&record.value) {
             return line.join(record.part, joiner);
         }
         joiner.alone(record.part);
@@ -64,7 +64,7 @@ impl Format for OpenAi {
             .collect();
         let lines: Option<Vec<log::LoggedCall<'_>>> = values
             .iter()
-            .map(|value| log::LoggedCall::of(value))
+            .map(|value| log::LoggedCall::from_record(value))
             .collect();
         let mut run = match (lines, values.as_slice()) {
             (Some(lines), _) => log::read(&lines)?,

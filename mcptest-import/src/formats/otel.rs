@@ -6,22 +6,22 @@
 
 mod adk_rust;
 mod agents;
-mod apart;
 mod call_span;
 mod console;
+mod conversation;
+mod conversations;
 mod join;
 mod messages;
 mod span;
+mod split;
 mod spread;
-mod talk;
-mod talks;
 mod tree;
 mod wrapped;
 
 use serde_json::Value;
 
+use self::conversations::Talks;
 use self::span::{Log, OtelSpan};
-use self::talks::Talks;
 use self::tree::Tree;
 use crate::digest::Digest;
 use crate::event::{Event, ForeignRun, Lost, Stop};
@@ -62,12 +62,12 @@ impl Format for Otel {
     }
 
     fn join(&self, record: &Record<'_>, joiner: &mut Joiner, mapping: &Mapping) -> Joins {
-        let (spans, logs) = span::of(&record.value);
+        let (spans, logs) = span::parse_export(&record.value);
         for span in &spans {
             let key = trace_key(&span.trace);
             joiner.keyed(record.part, key);
             if let (Some(conversation), false) = (span.conversation(), mapping.trace_is_run()) {
-                joiner.same(key, Digest::of(&["conversation", conversation]));
+                joiner.same(key, Digest::from_parts(&["conversation", conversation]));
             }
         }
         for log in &logs {
@@ -77,7 +77,7 @@ impl Format for Otel {
     }
 
     fn apart(&self, value: Value) -> Result<Parts, Value> {
-        let traces = apart::traces(value)?.into_iter();
+        let traces = split::traces(value)?.into_iter();
         let traces = traces.map(|(trace, parts)| (trace_key(&trace), parts));
         Ok(traces.collect())
     }
@@ -85,7 +85,7 @@ impl Format for Otel {
     fn read(&self, run: &Gathered<'_, '_>, mapping: &Mapping) -> Runs {
         let (mut spans, mut logs) = (Vec::new(), Vec::new());
         for record in run.records {
-            let (more_spans, more_logs) = span::of(&record.value);
+            let (more_spans, more_logs) = span::parse_export(&record.value);
             let of_run = |trace: &str| run.keys.binary_search(&trace_key(trace)).is_ok();
             spans.extend(more_spans.into_iter().filter(|span| of_run(&span.trace)));
             logs.extend(more_logs.into_iter().filter(|log| of_run(&log.trace)));
@@ -96,7 +96,7 @@ impl Format for Otel {
 }
 
 fn trace_key(trace: &str) -> Digest {
-    Digest::of(&["trace", trace])
+    Digest::from_parts(&["trace", trace])
 }
 
 fn read(spans: Vec<OtelSpan>, logs: &[Log], mapping: &Mapping) -> Runs {
@@ -150,7 +150,8 @@ fn about(tree: &Tree, main: Option<&str>, run: &mut ForeignRun) {
     // Of several turns, the last one.
     let mut agents = spans.iter().rev();
     let agent = agents.find(|span| span.is_agent() && span.agent() == main);
-    let is_closed = |agent: &OtelSpan| !agent.failed() && agent.told(Meaning::Closing).is_some();
+    let is_closed =
+        |agent: &OtelSpan| !agent.failed() && agent.attribute(Meaning::Closing).is_some();
     if run.stop.is_none() && agent.is_some_and(is_closed) {
         run.stop = Some(Stop::Known("completed"));
     }
@@ -167,11 +168,11 @@ fn about(tree: &Tree, main: Option<&str>, run: &mut ForeignRun) {
 
 fn lacks_content(tree: &Tree) -> Lost {
     let mut unread = Meaning::Unread.names();
-    let is_own = |span: &OtelSpan| spans::of(span.marked()).emitter == Emitter::AdkRust;
+    let is_own = |span: &OtelSpan| spans::find_emitter(span.marked()).emitter == Emitter::AdkRust;
     let unread = unread.find(|key| (tree.spans.iter()).any(|span| span.has(key) && !is_own(span)));
     let calls = tree.spans.iter().filter(|span| span.is_model_call());
     let mut wrote: Vec<&Known> = Vec::new();
-    for emitter in calls.map(|call| spans::of(call.marked())) {
+    for emitter in calls.map(|call| spans::find_emitter(call.marked())) {
         if !wrote.iter().any(|known| known.name == emitter.name) {
             wrote.push(emitter);
         }

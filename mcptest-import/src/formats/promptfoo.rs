@@ -123,7 +123,7 @@ fn judged(result: &Value, run: &mut ForeignRun) {
         let assertion = &part["assertion"];
         let kind = word(assertion, "type").unwrap_or(JUDGE);
         let name = word(assertion, "metric").unwrap_or(kind);
-        run.judge(name, told(part).score(name, kind));
+        run.judge(name, parse_grading(part).score(name, kind));
     }
     let judged = run.judged.iter().map(|score| score.name.clone());
     let judged: HashSet<String> = judged.collect();
@@ -143,14 +143,14 @@ fn judged(result: &Value, run: &mut ForeignRun) {
         .or_else(|| given(whole, "pass"))
         .is_some()
     {
-        run.judge(OVERALL, told(whole).score(OVERALL, JUDGE));
+        run.judge(OVERALL, parse_grading(whole).score(OVERALL, JUDGE));
     }
 }
 
 /// The score of all assertions together.
 const OVERALL: &str = "overall";
 
-fn told(grading: &Value) -> Told<'_> {
+fn parse_grading(grading: &Value) -> Told<'_> {
     Told {
         value: given(grading, "score"),
         passed: grading["pass"].as_bool(),

@@ -147,7 +147,7 @@ impl Log {
             .or_else(|| number(request, "temperature"));
         run.max_tokens = run.max_tokens.or_else(|| count(request, "max_tokens"));
         let is_first = run.events.is_empty();
-        let mut system = Leading::of(run, is_first);
+        let mut system = Leading::new(run, is_first);
         // A history that was cut is not read twice; what is new of it is its last message.
         let known = self.known.min(history.len().saturating_sub(1));
         for message in &history[known..] {
@@ -239,7 +239,7 @@ impl Log {
                 self.run.call(call);
             }
             "reasoning" => self.run.note("reasoning left out"),
-            _ => self.run.said(text_of(Some(part))),
+            _ => self.run.push_assistant(text_of(Some(part))),
         }
     }
 

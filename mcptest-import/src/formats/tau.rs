@@ -166,7 +166,7 @@ fn second_edition(record: &Value, input: &Input) -> Result<ForeignRun, Lost> {
     for message in list(record, "messages") {
         second_edition_message(message, &mut run, &mut of_user);
     }
-    of_user.tell(&mut run);
+    of_user.add_note(&mut run);
     run.stop = match ended {
         "" => None,
         "user_stop" | "agent_stop" => Some(Stop::Known("completed")),
@@ -201,7 +201,7 @@ fn second_edition_message(message: &Value, run: &mut ForeignRun, of_user: &mut O
                 let took = given(message, "generation_time_seconds").and_then(time::span);
                 run.timed_step(usage, took);
             }
-            run.said(said);
+            run.push_assistant(said);
             for call in calls.iter().filter(|call| !is_of_user(call)) {
                 let args = member(call, "arguments");
                 run.call(Call::new(identifier(call, "id"), text(call, "name"), args));

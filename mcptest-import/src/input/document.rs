@@ -232,7 +232,7 @@ impl Walk {
 
 impl Document {
     /// What has no list around its records.
-    pub(super) fn of(spans: Vec<Extent>) -> Self {
+    pub(super) fn from_extents(spans: Vec<Extent>) -> Self {
         Self {
             spans,
             ..Self::default()

@@ -151,10 +151,10 @@ impl Input {
             file.seek(SeekFrom::Start(begin))?;
             Ok(if is_printed {
                 let spans = lines::printed(&mut file, begin)?;
-                (Form::Printed, document::Document::of(spans))
+                (Form::Printed, document::Document::from_extents(spans))
             } else if is_lines {
                 let spans = lines::places(&mut file, begin)?;
-                (Form::Lines, document::Document::of(spans))
+                (Form::Lines, document::Document::from_extents(spans))
             } else {
                 let document = document::places(&mut file, begin)?;
                 let under = document.under;
@@ -315,7 +315,7 @@ impl Input {
 
 impl RecordPlace {
     #[cfg(test)]
-    pub(crate) fn of(number: u32, length: u32) -> Self {
+    pub(crate) fn new(number: u32, length: u32) -> Self {
         Self {
             input: 0,
             number,

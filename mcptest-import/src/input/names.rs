@@ -70,7 +70,7 @@ pub fn named(arguments: &[PathBuf]) -> NamedFiles {
     let mut known = HashSet::new();
     for argument in arguments {
         let given = argument.to_string_lossy();
-        match of_argument(argument, &mut all.left_out) {
+        match find_for_argument(argument, &mut all.left_out) {
             Ok(found) => {
                 for file in found {
                     if known.insert(file.path.clone()) {
@@ -88,7 +88,7 @@ pub fn named(arguments: &[PathBuf]) -> NamedFiles {
     all
 }
 
-fn of_argument(
+fn find_for_argument(
     argument: &Path,
     left_out: &mut BTreeMap<String, usize>,
 ) -> Result<Vec<NamedFile>, String> {

@@ -50,7 +50,7 @@ impl Refusal {
         }
     }
 
-    fn told(&self) -> String {
+    fn message(&self) -> String {
         match self {
             Self::Bad(text) => text.clone(),
             Self::Run => "no run of this session has this name, or its end was told".to_owned(),
@@ -84,7 +84,7 @@ impl Door {
         };
         match answer {
             Ok(answer) => whole(StatusCode::OK, answer.to_string()),
-            Err(refusal) => error(&incoming.path, refusal.status(), &refusal.told()),
+            Err(refusal) => error(&incoming.path, refusal.status(), &refusal.message()),
         }
     }
 }

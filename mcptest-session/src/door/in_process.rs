@@ -64,7 +64,7 @@ impl Door {
             run: number,
         };
         let ran = INSIDE.scope(number, run).await;
-        let ran = ran.map_err(|error| ToolFailure::of(&error));
+        let ran = ran.map_err(|error| ToolFailure::from_error(&error));
         running.ends(match &ran {
             Ok(value) => kept::<T>(value).map(Ending::Result),
             Err(failure) => {

@@ -13,14 +13,16 @@
 //! While a run is recorded, nothing is decided here but what a suite answers in a tool's place: which call of the model a
 //! call is, is found when the run is over.
 
-pub(crate) mod alike;
 #[cfg(any(feature = "play", feature = "record"))]
 mod answering;
+#[cfg(feature = "play")]
+mod divergences;
 mod entry;
 #[cfg(any(feature = "play", feature = "record"))]
 mod http;
 #[cfg(any(feature = "play", feature = "record"))]
 mod in_process;
+pub(crate) mod matching;
 #[cfg(feature = "play")]
 mod play;
 #[cfg(feature = "play")]
@@ -35,13 +37,11 @@ mod state;
 mod tests;
 #[cfg(any(feature = "play", feature = "record"))]
 mod ticks;
-#[cfg(feature = "play")]
-mod told;
 #[cfg(any(feature = "play", feature = "record", feature = "tools"))]
 pub(crate) mod values;
 #[cfg(any(feature = "play", feature = "record"))]
 mod verdict;
-mod written;
+mod write;
 
 #[cfg(feature = "record")]
 pub(crate) use answering::Strike;

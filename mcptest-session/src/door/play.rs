@@ -9,15 +9,15 @@ use regex::Regex;
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
-use super::alike::{is_coerced, is_same_tool};
 use super::entry::{Ending, OwnCall, Raised};
+use super::matching::{is_coerced, is_same_tool};
 use super::read::without;
 use super::recorded::{RecordedCalls, RecordedOwn};
 use super::values::unfit;
 use super::verdict::Verdict;
 use crate::folders::SameFolders;
 use crate::play::call_index::Given;
-use crate::play::texts::same;
+use crate::play::matching::same;
 
 /// How many calls that were not recorded are shown with the nearest recorded call: looking for it takes time.
 const MOST_NEAREST: usize = 100;

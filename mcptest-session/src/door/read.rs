@@ -7,9 +7,9 @@ use crate::json::{given, list, member, named};
 
 impl OwnCall {
     /// Reads what a cassette has of a call.
-    pub(crate) fn of(written: &Value) -> Option<Self> {
+    pub(crate) fn from_json(written: &Value) -> Option<Self> {
         let mut call = Self::new(named(written, "name")?, member(written, "args"));
-        call.ending = Ending::of(written);
+        call.ending = Ending::from_json(written);
         call.by = match given(written, "synthesized") {
             Some(mark) => Some(By::Fault(mark.clone())),
             None => (written["by"] == "suite").then_some(By::Suite),

@@ -7,8 +7,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use mcptest_trace::trace::{ToolCall, ToolResult, Trace};
 use serde_json::Value;
 
-use super::alike::is_same_tool;
 use super::entry::{Ending, OwnCall, Raised};
+use super::matching::is_same_tool;
 use super::read::{names, without};
 use crate::json::{list, whole};
 use crate::play::call_index::CallIndex;
@@ -58,7 +58,7 @@ pub(crate) struct RecordedCalls {
 
 impl RecordedCalls {
     /// What a recording has: its notes, and its trace.
-    pub(crate) fn of(notes: &[Value], trace: &Trace) -> Self {
+    pub(crate) fn from_notes(notes: &[Value], trace: &Trace) -> Self {
         let made = trace.tool_calls.iter().zip(trace.results_by_call());
         let tells: Vec<bool> = made.map(|(call, result)| tells(call, result)).collect();
         let own = notes.iter().filter_map(|note| {
@@ -68,7 +68,7 @@ impl RecordedCalls {
                 tells: !is_late
                     && note["in_text"] != true
                     && call.is_some_and(|call| tells.get(call) == Some(&true)),
-                own: OwnCall::of(note)?,
+                own: OwnCall::from_json(note)?,
                 omitted: names(note, "omitted"),
                 call: call.filter(|call| *call < trace.tool_calls.len()),
                 step: call
@@ -94,7 +94,7 @@ impl RecordedCalls {
         let told = told.map(|(place, (call, result))| {
             let mut own = OwnCall::new(&call.name, Value::clone(&call.args));
             if let Some(result) = result {
-                own.ending = told_ending(words_of(&result.result), result.is_error);
+                own.ending = ending_from_told(words_of(&result.result), result.is_error);
             }
             RecordedOwn {
                 own,
@@ -123,7 +123,7 @@ impl RecordedCalls {
         }
         let asked = calls.iter();
         let asked = asked.map(|call| (call.own.name.as_str(), Cow::Borrowed(&call.own.args)));
-        all.index = CallIndex::of(asked);
+        all.index = CallIndex::from_calls(asked);
         all.calls = calls;
         all
     }
@@ -170,7 +170,7 @@ fn tells(call: &ToolCall, result: Option<&ToolResult>) -> bool {
 }
 
 /// How a call ended of which is known what the model was told.
-fn told_ending(words: Value, is_error: bool) -> Ending {
+fn ending_from_told(words: Value, is_error: bool) -> Ending {
     if !is_error {
         return Ending::Result(words);
     }

@@ -116,7 +116,7 @@ pub fn done(body: &[u8]) -> Result<DoneRequest, String> {
         Err(why.to_owned())
     } else if let Some(error) = given(&value, "error") {
         let is_error = error.is_object() && text(error, "text").is_some();
-        let raised = Raised::of(error).filter(|_| is_error);
+        let raised = Raised::from_json(error).filter(|_| is_error);
         let raised = raised.ok_or("`error` is no object with `type` and `text`")?;
         Ok(Ending::Error(raised))
     } else if value["left"] == true {
@@ -125,7 +125,7 @@ pub fn done(body: &[u8]) -> Result<DoneRequest, String> {
         let result = value.get_mut("result").map(Value::take);
         // What is read otherwise than it is written could not be given back as it was.
         match changes.first() {
-            Some(change) => Err(change.told().to_owned()),
+            Some(change) => Err(change.describe().to_owned()),
             None => Ok(Ending::Result(result.unwrap_or_default())),
         }
     };

@@ -45,7 +45,7 @@ fn told(door: &Door) -> Vec<String> {
 
 /// A door that plays what the model was told, and some notes.
 fn plays(notes: &[Value], trace: &mcptest_trace::trace::Trace) -> Door {
-    let recorded = RecordedCalls::of(notes, trace);
-    let playing = super::Playing::new(recorded, PlaybackOptions::usual(), Vec::new());
+    let recorded = RecordedCalls::from_notes(notes, trace);
+    let playing = super::Playing::new(recorded, PlaybackOptions::suite_default(), Vec::new());
     Door::plays(playing, Ticks::default())
 }

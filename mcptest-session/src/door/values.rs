@@ -30,7 +30,7 @@ impl ToolFailure {
     }
 
     /// How a tool failed. `{:#}` shows the causes of errors that have them.
-    pub(crate) fn of(error: &impl Display) -> Self {
+    pub(crate) fn from_error(error: &impl Display) -> Self {
         Self(format!("{error:#}"))
     }
 }

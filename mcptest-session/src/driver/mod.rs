@@ -12,7 +12,7 @@ mod server;
 mod servers;
 #[cfg(feature = "play")]
 mod starting;
-mod talk;
+mod stdio;
 #[cfg(test)]
 mod tests;
 
@@ -30,8 +30,8 @@ pub use servers::{Seat, Servers};
 #[cfg(feature = "play")]
 pub use starting::run_in;
 #[cfg(feature = "record")]
-pub(crate) use talk::{LastLines, lines};
-use talk::{Listener, Said};
+pub(crate) use stdio::{LastLines, lines};
+use stdio::{Listener, Said};
 
 use tokio::sync::Notify;
 
@@ -219,7 +219,7 @@ fn converse<'a>(
     let child = running.child();
     let stdin = child.stdin().take();
     let listener = Listener::new(child.stdout().take(), child.stderr().take(), said);
-    (talk::talk(stdin, &agent.turns, said), listener)
+    (stdio::talk(stdin, &agent.turns, said), listener)
 }
 
 /// How a program ended.

@@ -20,7 +20,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::net::{UnixListener, UnixStream};
 
-use super::talk::{Listener, Said, talk};
+use super::stdio::{Listener, Said, talk};
 use super::{AgentCommand, End, Ended, LAST_WORDS, attend};
 use crate::endpoint::secret;
 use crate::process::{Running, Watcher};
@@ -154,7 +154,7 @@ impl Server {
         let pid = number.parse().ok().and_then(Pid::from_raw);
         let pid = pid.ok_or_else(|| io::Error::other("it says no process"))?;
         let group = u32::try_from(pid.as_raw_nonzero().get()).map_err(io::Error::other)?;
-        let watcher = Watcher::of(group, agent.file.as_deref());
+        let watcher = Watcher::start(group, agent.file.as_deref());
         // A child that is gone says how it ended.
         _ = go.write_all(b"g");
         Ok(Child {

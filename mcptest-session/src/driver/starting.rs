@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::server::{Answer, Offer, Server};
 use super::servers::Seat;
 #[cfg(target_os = "linux")]
-use super::talk::{Said, beginning};
+use super::stdio::{Said, beginning};
 use super::{AgentCommand, Ended, StartError, run};
 #[cfg(target_os = "linux")]
 use super::{LAST_WORDS, attend, converse, start};

@@ -113,7 +113,7 @@ impl Upstream {
 
     /// Where it is, for people: without a login and without a query.
     #[cfg(feature = "record")]
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn display_url(&self) -> String {
         let base = self.base.split(['?', '#']).next().unwrap_or_default();
         let (scheme, rest) = base.split_once("://").unwrap_or(("", base));
         let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));

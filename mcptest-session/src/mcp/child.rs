@@ -121,7 +121,7 @@ fn shown(
 ) -> Option<String> {
     let odd = odd.lock().unwrap_or_else(PoisonError::into_inner);
     let errors = errors.lock().unwrap_or_else(PoisonError::into_inner);
-    odd.shown(status, &Vec::from(errors.clone()))
+    odd.describe(status, &Vec::from(errors.clone()))
 }
 
 impl Child {
@@ -172,7 +172,7 @@ struct Odd {
 }
 
 impl Odd {
-    fn shown(&self, status: Option<ExitStatus>, errors: &[String]) -> Option<String> {
+    fn describe(&self, status: Option<ExitStatus>, errors: &[String]) -> Option<String> {
         let mut shown = Vec::new();
         shown.extend(status.map(|status| format!("it ended with {status}")));
         if self.too_long {

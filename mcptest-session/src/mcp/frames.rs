@@ -20,7 +20,7 @@ pub enum Frame {
 impl Frame {
     /// What some bytes are; nothing where they do not begin as a message.
     #[must_use]
-    pub fn of(bytes: &[u8]) -> Option<Self> {
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.trim_ascii();
         let bytes = bytes.strip_prefix(MARK).unwrap_or(bytes).trim_ascii_start();
         if !bytes.starts_with(b"{") && !bytes.starts_with(b"[") {
@@ -52,7 +52,7 @@ impl Lines {
     /// Takes bytes, and gives every message that they end.
     pub fn take(&mut self, bytes: &[u8], mut each: impl FnMut(Frame)) {
         self.lines(bytes, |line| {
-            if let Some(frame) = Frame::of(line) {
+            if let Some(frame) = Frame::parse(line) {
                 each(frame);
             }
         });
@@ -60,7 +60,7 @@ impl Lines {
 
     /// What stands after the last line, when its side has ended.
     pub fn end(&mut self) -> Option<Frame> {
-        Frame::of(&std::mem::take(&mut self.begun))
+        Frame::parse(&std::mem::take(&mut self.begun))
     }
 
     fn lines(&mut self, bytes: &[u8], mut each: impl FnMut(&[u8])) {
@@ -90,7 +90,7 @@ impl EventStream {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             let line = line.strip_prefix(MARK).unwrap_or(line);
             if line.is_empty() {
-                if let Some(frame) = Frame::of(data) {
+                if let Some(frame) = Frame::parse(data) {
                     each(frame);
                 }
                 data.clear();
@@ -117,7 +117,7 @@ impl WholeBody {
     /// The message, when all of it has come.
     #[must_use]
     pub fn end(self) -> Option<Frame> {
-        Frame::of(&self.0)
+        Frame::parse(&self.0)
     }
 }
 
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn what_is_no_json_as_it_is_written_is_read_as_far_as_it_can_be() {
-        let read = |text: &str| Frame::of(text.as_bytes());
+        let read = |text: &str| Frame::parse(text.as_bytes());
         let message = |text: &str| match read(text) {
             Some(Frame::Message(value, mended)) => (value.to_string(), mended),
             other => panic!("{text}: {other:?}"),

@@ -15,7 +15,7 @@ use super::frames::{EventStream, Frame, WholeBody};
 use super::messages::{Messages, Speaker};
 use super::rpc;
 use super::stdio::session;
-use super::watch::Ear;
+use super::traffic_log::Ear;
 use crate::endpoint::{Answering, Incoming, further};
 
 /// A server over HTTP.
@@ -68,7 +68,7 @@ impl Passage {
     }
 
     async fn pass(self, ear: Ear, incoming: Incoming) -> Response {
-        let frame = Frame::of(&incoming.body);
+        let frame = Frame::parse(&incoming.body);
         let message = match &frame {
             Some(Frame::Message(message, _)) => message.clone(),
             _ => Value::Null,
@@ -85,7 +85,7 @@ impl Passage {
             is_alone: session.is_none(),
             scope: session.unwrap_or_else(|| format!("#{}", incoming.number)),
             id: message["id"].clone(),
-            asked: asked(&message),
+            asked: describe_request(&message),
             answer: Reading::Nothing,
             status: StatusCode::OK,
             broken: None,
@@ -126,7 +126,7 @@ impl Passage {
 }
 
 /// The tool that a message calls, else its method.
-fn asked(message: &Value) -> String {
+fn describe_request(message: &Value) -> String {
     let method = message["method"].as_str().unwrap_or("a request");
     let tool = message["params"]["name"].as_str();
     tool.filter(|_| method == "tools/call")

@@ -1,6 +1,6 @@
 //! What the messages of MCP say: which tool is called, and what answers it.
 
-mod unread;
+mod partial;
 mod waiting;
 
 use std::collections::BTreeMap;
@@ -43,7 +43,7 @@ impl Answer {
     /// What a tool answered, as MCP has results of tools: an error of JSON-RPC is one that failed. Of an answer that
     /// cannot be read the text is kept.
     #[must_use]
-    pub fn of_tool(&self) -> Value {
+    pub fn to_tool_result(&self) -> Value {
         match self {
             Self::Result(result) => result.clone(),
             Self::Error(error) => {
@@ -117,7 +117,7 @@ impl<C> Messages<C> {
     pub fn flaws(&self) -> Vec<String> {
         let mended = self.mended.iter().map(|(change, count)| {
             let messages = counted(*count, "message");
-            let told = change.told();
+            let told = change.describe();
             match change {
                 // Such a message is JSON.
                 Change::Number | Change::Twice => format!("{told}, in {messages}"),
@@ -184,19 +184,19 @@ impl<C> Messages<C> {
 
     /// Keeps what can be told of a message that cannot be read: that a tool was called, that an answer came.
     fn salvage(&mut self, side: Speaker, text: String, listener: &mut impl Listener<Call = C>) {
-        let Some(id) = unread::id(&text) else {
+        let Some(id) = partial::id(&text) else {
             return;
         };
         if side == Speaker::Server {
             match self.asked.answered(&id) {
                 Some(Asked::Call(call)) => {
-                    let failed = unread::failed(&text);
+                    let failed = partial::failed(&text);
                     listener.returned(call, Answer::Unread { text, failed });
                 }
                 Some(Asked::Other(..) | Asked::GivenUp) => {}
                 None => self.strays += 1,
             }
-        } else if let Some(name) = unread::tool(&text) {
+        } else if let Some(name) = partial::tool(&text) {
             let call = listener.called(&name, text.into());
             self.asked.add(&id, Asked::Call(call));
         }
@@ -210,12 +210,12 @@ impl<C> Messages<C> {
                     self.see(side, message, listener);
                 }
             }
-            (message, Speaker::Client) => self.of_client(&message, listener),
-            (message, Speaker::Server) => self.of_server(message, listener),
+            (message, Speaker::Client) => self.take_client_message(&message, listener),
+            (message, Speaker::Server) => self.take_server_message(message, listener),
         }
     }
 
-    fn of_client(&mut self, message: &Value, listener: &mut impl Listener<Call = C>) {
+    fn take_client_message(&mut self, message: &Value, listener: &mut impl Listener<Call = C>) {
         if message["method"] == "notifications/cancelled" {
             if let Some(call) = self.asked.given_up(&message["params"]["requestId"]) {
                 listener.given_up(call);
@@ -236,7 +236,7 @@ impl<C> Messages<C> {
         self.asked.add(id, asked);
     }
 
-    fn of_server(&mut self, mut message: Value, listener: &mut impl Listener<Call = C>) {
+    fn take_server_message(&mut self, mut message: Value, listener: &mut impl Listener<Call = C>) {
         // A request of the server's own has an identifier too.
         if message.get("method").is_some() {
             return;

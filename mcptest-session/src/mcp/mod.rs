@@ -10,6 +10,8 @@
 #[cfg(feature = "record")]
 pub(crate) mod bytes;
 #[cfg(feature = "record")]
+mod call_order;
+#[cfg(feature = "record")]
 mod child;
 #[cfg(any(feature = "play", feature = "record"))]
 mod config;
@@ -22,32 +24,30 @@ mod http;
 #[doc(hidden)]
 pub mod messages;
 mod names;
-#[cfg(feature = "record")]
-mod order;
 #[cfg(any(feature = "play", feature = "record"))]
 pub(crate) mod rpc;
-mod seen;
 mod server;
 #[cfg(feature = "record")]
 mod servers;
 #[cfg(feature = "record")]
 mod stdio;
+mod traffic;
 #[cfg(feature = "record")]
-mod watch;
+mod traffic_log;
 
+#[cfg(feature = "record")]
+pub(crate) use call_order::Order;
 #[cfg(any(feature = "play", feature = "record"))]
 pub(crate) use config::ConfigFile;
 pub(crate) use names::NameIndex;
-#[cfg(feature = "record")]
-pub(crate) use order::Order;
-pub use seen::{Seen, SeenAnswer, SeenCall, is_name_of};
 #[cfg(feature = "play")]
 pub(crate) use server::path_of;
 pub(crate) use server::variable_of;
 pub use server::{McpPlace, McpServer};
 #[cfg(feature = "record")]
 pub(crate) use servers::Servers;
+pub use traffic::{Seen, SeenAnswer, SeenCall, is_name_of};
 #[cfg(feature = "record")]
-pub use watch::ServerFailure;
+pub use traffic_log::ServerFailure;
 #[cfg(feature = "record")]
-pub(crate) use watch::Watch;
+pub(crate) use traffic_log::Watch;

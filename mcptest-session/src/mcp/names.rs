@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::seen::{Seen, plain};
+use super::traffic::{Seen, plain};
 
 /// Tools of servers, found by the names that clients have for them.
 #[derive(Debug, Clone, Default)]
@@ -20,7 +20,7 @@ pub(crate) struct NameIndex {
 
 impl NameIndex {
     /// The tools that servers listed, or that were called there.
-    pub(crate) fn of(seen: &Seen) -> Self {
+    pub(crate) fn from_traffic(seen: &Seen) -> Self {
         let mut index = Self::default();
         index.take_in(seen);
         index
@@ -54,7 +54,7 @@ impl NameIndex {
     }
 
     /// The server and the tool that a name of a client means, if it can mean only one.
-    pub(crate) fn meant(&self, name: &str) -> Option<(&str, &str)> {
+    pub(crate) fn resolve(&self, name: &str) -> Option<(&str, &str)> {
         let plain = plain(name);
         let ends = plain.match_indices('_').map(|(at, _)| &plain[at + 1..]);
         let with_server = ends.chain([&*plain]);
@@ -94,11 +94,11 @@ mod tests {
             ],
             ..Seen::default()
         };
-        let names = NameIndex::of(&seen);
-        assert_eq!(names.meant("put"), Some(("a", "put")));
-        assert_eq!(names.meant("b__find"), Some(("b", "find")));
-        assert_eq!(names.meant("find"), None);
-        assert_eq!(names.meant("other"), None);
+        let names = NameIndex::from_traffic(&seen);
+        assert_eq!(names.resolve("put"), Some(("a", "put")));
+        assert_eq!(names.resolve("b__find"), Some(("b", "find")));
+        assert_eq!(names.resolve("find"), None);
+        assert_eq!(names.resolve("other"), None);
     }
 
     proptest! {
@@ -114,7 +114,7 @@ mod tests {
             let fitting = tools.iter().filter(|(server, tool)| is_name_of(&name, server, tool));
             let fitting: BTreeSet<_> = fitting.collect();
             let only = fitting.first().filter(|_| fitting.len() == 1);
-            prop_assert_eq!(names.meant(&name), only.map(|(server, tool)| (&**server, &**tool)));
+            prop_assert_eq!(names.resolve(&name), only.map(|(server, tool)| (&**server, &**tool)));
         }
     }
 }

@@ -8,13 +8,13 @@ use axum::response::Response;
 use reqwest::Client;
 use serde_json::Value;
 
+use super::call_order::Order;
 use super::http::Passage;
-use super::order::Order;
 use super::rpc;
-use super::seen::Seen;
 use super::server::{McpPlace, McpServer};
 use super::stdio::Bridge;
-use super::watch::{Ear, ServerFailure, Watch};
+use super::traffic::Seen;
+use super::traffic_log::{Ear, ServerFailure, Watch};
 use crate::door::Ticks;
 use crate::endpoint::{Answering, Incoming};
 

@@ -22,7 +22,7 @@ use super::child::{self, Child, Hears};
 use super::frames::Frame;
 use super::messages::{Speaker, is_same_id};
 use super::server::McpPlace;
-use super::watch::Ear;
+use super::traffic_log::Ear;
 use super::{bytes, rpc};
 use crate::endpoint::{Answering, Incoming};
 use crate::protocol::blob::hex;
@@ -142,7 +142,7 @@ impl Talk {
 
     async fn post(&self, incoming: &Incoming) -> Response {
         let bad = |text: &str| rpc::refused(StatusCode::BAD_REQUEST, &Value::Null, text);
-        let message = match Frame::of(&incoming.body) {
+        let message = match Frame::parse(&incoming.body) {
             Some(Frame::Message(message, _)) if message.is_object() => message,
             Some(Frame::Message(..)) => return bad("send one message at a time"),
             Some(Frame::Unreadable(_)) | None => {
@@ -289,7 +289,7 @@ impl Talk {
 
 impl Hears for Talk {
     fn line(&self, line: &[u8]) -> bool {
-        let Some(frame) = Frame::of(line) else {
+        let Some(frame) = Frame::parse(line) else {
             return false;
         };
         let mut state = self.lock();

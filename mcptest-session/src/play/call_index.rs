@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use mcptest_trace::trace::value_json;
 use serde_json::Value;
 
-use super::texts::{MARKER, around_gaps, same};
+use super::matching::{MARKER, around_gaps, same};
 
 /// So many bytes of a text are compared before and after what was taken out of it, as far as there are so many.
 const ENDS: [usize; 3] = [16, 4, 0];
@@ -40,7 +40,9 @@ struct Gap {
 
 impl CallIndex {
     /// Indexes calls in their order: the tool of each and its arguments.
-    pub(crate) fn of<'c>(calls: impl IntoIterator<Item = (&'c str, Cow<'c, Value>)>) -> Self {
+    pub(crate) fn from_calls<'c>(
+        calls: impl IntoIterator<Item = (&'c str, Cow<'c, Value>)>,
+    ) -> Self {
         let mut index = Self::default();
         for (place, (tool, args)) in calls.into_iter().enumerate() {
             let next = index.groups.len();

@@ -5,7 +5,7 @@ use mcptest_trace::trace::Trace;
 use regex::Regex;
 use serde_json::Value;
 
-use super::texts::same_text;
+use super::matching::same_text;
 use crate::json::{list, text};
 use crate::record::RunOptions;
 
@@ -22,7 +22,7 @@ pub(super) struct Closing {
 
 impl Closing {
     /// What a session wrote down.
-    pub(super) fn of(field: &Value, trace: &Trace) -> Self {
+    pub(super) fn from_field(field: &Value, trace: &Trace) -> Self {
         // What another source calls the closing is what the user read.
         let is_printed =
             field.is_null() || matches!(text(field, "closing"), Some("stdout" | "answer"));

@@ -1,22 +1,22 @@
 //! What a request says otherwise than the recorded one.
 
-mod heard;
 mod past;
 mod results;
 mod tools;
 mod turns;
+mod user_turns;
 
 use std::collections::BTreeSet;
 
 use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::{Map, Value};
 
+use super::alignment::Reading;
 use super::conversation::{Answer, Conversation, Role};
-use super::frames::shown;
+use super::frames::for_display;
+use super::matching::{same, same_text};
 use super::options::PlayOptions;
 use super::recording::Recording;
-use super::talk::Reading;
-use super::texts::{same, same_text};
 use crate::exchange::Asked;
 
 /// Parameters that change no answer.
@@ -65,7 +65,7 @@ impl Comparison<'_> {
         for one in &mut found {
             let values = [&mut one.recorded, &mut one.played];
             for value in values.into_iter().flatten() {
-                *value = shown(value);
+                *value = for_display(value);
             }
         }
         found

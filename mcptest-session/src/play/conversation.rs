@@ -7,10 +7,10 @@ use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::{Map, Value};
 
 use super::examples::Example;
-use super::offered::{OfferedTool, ToolName};
-use super::spoken::Spoken;
+use super::model_turn::Spoken;
+use super::offered_tools::{OfferedTool, ToolName};
 use crate::exchange::Said;
-use crate::record::{Told, told_last};
+use crate::record::{Told, last_told_answer};
 
 /// A conversation of a recorded run.
 #[derive(Debug, Clone, Default)]
@@ -50,9 +50,9 @@ impl Conversation {
     }
 
     /// After which answer a text goes on that tells the past.
-    pub(super) fn told_in(&self, text: &str) -> Option<usize> {
+    pub(super) fn last_answer_told_in(&self, text: &str) -> Option<usize> {
         let answers = self.moves.iter().map(|one| one.said.parts.as_slice());
-        told_last(answers, text)
+        last_told_answer(answers, text)
     }
 
     /// A difference at an answer.
@@ -64,7 +64,7 @@ impl Conversation {
         message: impl Into<String>,
     ) -> Divergence {
         let place = (answer + 1, self.moves.len());
-        Divergence::new(kind, place, path, message).of(self.name.clone())
+        Divergence::new(kind, place, path, message).in_conversation(self.name.clone())
     }
 }
 

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::offered::ToolNames;
-use super::spoken::Spoken;
+use super::model_turn::Spoken;
+use super::offered_tools::ToolNames;
 use crate::exchange::{Part, ToolResult};
 
 /// A turn that no model took.
@@ -23,7 +23,7 @@ pub(super) fn began(names: &ToolNames, conversation: &Value) -> Option<Vec<Examp
     for one in examples.get("talk")?.as_array()? {
         if let Some(parts) = one.get("answer") {
             let parts: Vec<Part> = serde_json::from_value(parts.clone()).ok()?;
-            let spoken = Spoken::of(names, parts);
+            let spoken = Spoken::from_parts(names, parts);
             let results = vec![None; spoken.calls.len()];
             began.push(Example { spoken, results });
         } else {

@@ -53,16 +53,18 @@ pub(super) fn without_frames(text: &str) -> Cow<'_, str> {
 }
 
 /// A value as it is shown beside another one: with a word in the place of the frames, which are not compared.
-pub(super) fn shown(value: &Value) -> Value {
+pub(super) fn for_display(value: &Value) -> Value {
     match value {
         Value::String(text) => {
             let text = without_frames(text);
             text.replace(MARK, "  [frames, which are not compared]")
                 .into()
         }
-        Value::Array(items) => items.iter().map(shown).collect(),
+        Value::Array(items) => items.iter().map(for_display).collect(),
         Value::Object(map) => {
-            let each = map.iter().map(|(key, value)| (key.clone(), shown(value)));
+            let each = map
+                .iter()
+                .map(|(key, value)| (key.clone(), for_display(value)));
             Value::Object(each.collect())
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
@@ -169,8 +171,8 @@ fn is_numbered(line: &str) -> bool {
 mod tests {
     use serde_json::json;
 
-    use super::shown;
-    use crate::play::texts::{same, same_text};
+    use super::for_display;
+    use crate::play::matching::{same, same_text};
 
     const PYTHON: &str = "Traceback (most recent call last):\n  File \"/home/a/shop/agent.py\", line 12, in refund\n    raise Declined(card)\n    ^^^^^^^^^^^^^^^^^^^^\nDeclined: the card is declined";
     const OTHER: &str = "Traceback (most recent call last):\n  File \"/srv/shop/agent.py\", line 30, in wrapped\n    return run(tool)\n  File \"/srv/shop/agent.py\", line 14, in refund\n    raise Declined(  card)\n    ~~~~~~~~^^^^^^^\nDeclined: the card is declined";
@@ -234,11 +236,11 @@ mod tests {
     fn what_is_shown_has_a_word_for_frames() {
         let says = "Traceback (most recent call last):\n  [frames, which are not compared]\nDeclined: the card is declined";
         assert_eq!(
-            shown(&json!({ "content": [{ "text": PYTHON }], "order": 7 })),
+            for_display(&json!({ "content": [{ "text": PYTHON }], "order": 7 })),
             json!({ "content": [{ "text": says }], "order": 7 })
         );
         let other = json!("Look at the shop at 10:05");
-        assert_eq!(shown(&other), other);
+        assert_eq!(for_display(&other), other);
     }
 
     #[test]

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use regex::Regex;
 
 use super::conversation::{Answer, CallPlace};
+use super::model_turn::Spoken;
 use super::openings::Openings;
 use super::recording::Recording;
-use super::spoken::Spoken;
 use super::turns::known_turns;
 use crate::exchange::Part;
 use crate::protocol::{parts_of_item, written_item};
@@ -105,7 +105,8 @@ impl Recording {
     /// Finds out how conversations begin, with what the masks match blanked.
     pub(super) fn group(&mut self, masks: &[Regex]) {
         let conversations = self.conversations.iter();
-        self.openings = Openings::of(conversations.map(|own| (own, known_turns(own))), masks);
+        self.openings =
+            Openings::from_conversations(conversations.map(|own| (own, known_turns(own))), masks);
     }
 
     /// The calls of a conversation that were given an identifier, the last one first.
@@ -120,12 +121,12 @@ impl Recording {
         let after = places.partition_point(|place| place.conversation <= conversation);
         let own = places[own..after].iter().rev();
         #[cfg(test)]
-        let own = own.inspect(|_| super::texts::work::one());
+        let own = own.inspect(|_| super::matching::work::one());
         own
     }
 
     fn spoken(&self, answer: &Answer) -> Spoken {
-        let mut spoken = Spoken::of(&self.names, &answer.said.parts);
+        let mut spoken = Spoken::from_parts(&self.names, &answer.said.parts);
         spoken.is_broken = answer.broken.is_some();
         if answer.is_bare {
             spoken.text.clear();

@@ -22,41 +22,41 @@
 //! Nothing here reaches a network. Every answer to a recorded request is found from the request alone, so that a request
 //! that comes again gets the same answer again.
 
-mod alike;
+mod alignment;
 pub(crate) mod call_index;
+mod cassette_fields;
 mod closing;
 mod compare;
 mod conversation;
-mod during;
 mod examples;
 mod frames;
-mod held;
+mod held_requests;
 mod index;
-mod joined;
-mod kept;
+mod joining;
 mod keys;
-mod moves;
-mod offered;
+pub(crate) mod matching;
+mod model_calls;
+mod model_turn;
+mod offered_tools;
+mod open_runs;
 mod openings;
 mod options;
 mod own_inside;
 mod own_tools;
-mod pads;
-mod place;
 mod played;
 mod player;
+mod position;
 mod recording;
+mod scratchpads;
 mod server_player;
 mod server_reply;
 mod servers;
 mod session;
-mod spoken;
+mod similar;
 mod state;
-mod talk;
 #[cfg(test)]
 mod tests;
-pub(crate) mod texts;
-mod turn_sign;
+mod turn_key;
 mod turns;
 mod wire;
 

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use super::alike::Alike;
 use super::conversation::{Conversation, Role};
-use super::texts::blanked;
-use super::turn_sign::KnownTurns;
+use super::matching::blanked;
+use super::similar::Alike;
+use super::turn_key::KnownTurns;
 use crate::exchange::Asked;
 
 /// Conversations with another opening are looked through for one that holds the opening of a request only where they
@@ -51,7 +51,7 @@ struct Kind {
 
 impl Openings {
     /// Indexes conversations and their turns, with what the masks match blanked.
-    pub(super) fn of<'c>(
+    pub(super) fn from_conversations<'c>(
         conversations: impl Iterator<Item = (&'c Conversation, KnownTurns)>,
         masks: &[Regex],
     ) -> Self {
@@ -208,16 +208,16 @@ mod tests {
     use super::*;
     use crate::exchange::{Item, Part, Tool};
     use crate::play::conversation::Answer;
-    use crate::play::place::conversation as found;
+    use crate::play::model_turn::Spoken;
+    use crate::play::position::conversation as found;
     use crate::play::recording::Recording;
-    use crate::play::spoken::Spoken;
-    use crate::play::turns::{asked_turns, known_turns};
+    use crate::play::turns::{known_turns, request_prefixes};
 
     /// Finds the conversation by a look at all of them: what the index has to agree with.
     fn plainly(recording: &Recording, asked: &Asked) -> Option<usize> {
         let opening = asked.opening().map(str::trim);
         let live: BTreeSet<&str> = asked.tools.iter().map(|tool| tool.name.as_str()).collect();
-        let turns = asked_turns(recording, &asked.items);
+        let turns = request_prefixes(recording, &asked.items);
         let all = recording.conversations.iter().enumerate();
         let fitting = all.filter(|(_, own)| own.role != Role::Side || live.is_empty());
         let likely = fitting.filter_map(|(number, own)| {
@@ -280,11 +280,11 @@ mod tests {
             let first = Answer {
                 system,
                 tools: tools.map(|tools| tools.into_iter().map(named).collect()),
-                spoken: Spoken::of(&Recording::default().names, said("first")),
+                spoken: Spoken::from_parts(&Recording::default().names, said("first")),
                 ..Answer::default()
             };
             let more = turns.into_iter().map(|text| Answer {
-                spoken: Spoken::of(&Recording::default().names, said(text)),
+                spoken: Spoken::from_parts(&Recording::default().names, said(text)),
                 ..Answer::default()
             });
             Conversation {

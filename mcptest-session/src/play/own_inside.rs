@@ -30,7 +30,7 @@ pub(super) struct Inside<'r> {
 }
 
 impl<'r> Inside<'r> {
-    pub(super) fn of(recording: &'r Recording, gone: HashSet<usize>) -> Self {
+    pub(super) fn new(recording: &'r Recording, gone: HashSet<usize>) -> Self {
         let all = recording.conversations.iter().enumerate();
         // What goes on outside was not asked for by the tool.
         let held = all.filter(|(_, own)| {
@@ -79,7 +79,7 @@ impl Player {
     /// What was not asked for, as calls of own tools were given back.
     pub(super) fn inside(&self) -> Inside<'_> {
         let gone = self.door().with_playing(|playing| playing.gone());
-        Inside::of(&self.0.recording, gone.unwrap_or_default())
+        Inside::new(&self.0.recording, gone.unwrap_or_default())
     }
 
     /// Adds to what went by what the recording has inside of calls that were given back.
@@ -107,7 +107,7 @@ impl Player {
             *count += 1;
             let tick = own[*outer].began + *count * STEP;
             of_call.extend(answer.calls.iter().map(|call| (*call, tick)));
-            observed.extend(asked_as_recorded(
+            observed.extend(observe_recorded(
                 recording,
                 (conversation, place),
                 tick,
@@ -142,7 +142,7 @@ impl Player {
 }
 
 /// A recorded request and its answer, as if the code had asked it.
-fn asked_as_recorded(
+fn observe_recorded(
     recording: &Recording,
     (conversation, place): (usize, usize),
     tick: u64,

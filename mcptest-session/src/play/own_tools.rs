@@ -67,7 +67,7 @@ impl Player {
             let before = state.observed.partition_point(|one| one.tick < tick);
             before.min(answers)
         };
-        let mut all = self.door().told(answers, &made, &goes_on);
+        let mut all = self.door().divergences_with(answers, &made, &goes_on);
         // When an answer was given first.
         let first = |(number, place): (usize, usize)| {
             let rank = recording.conversations[number].moves.get(place)?.rank;

@@ -62,7 +62,7 @@ impl Player {
         let answers = self.0.recording.answers();
         let goes_on = |index| went_on.contains(&index);
         let unmade = unmade.filter(|(server, place, call)| {
-            call.of_trace().is_none_or(goes_on) && !inside.has_server_call(&server.name, *place)
+            call.trace_index().is_none_or(goes_on) && !inside.has_server_call(&server.name, *place)
         });
         for (server, _, call) in unmade {
             let message = format!(
@@ -135,7 +135,7 @@ impl Player {
             observed
         };
         observed.sort_by_key(|one| one.asked_at);
-        let mut cassette = RecordedRun::of(&observed, &options)?.cassette;
+        let mut cassette = RecordedRun::from_observed(&observed, &options)?.cassette;
         // How long a recording takes to answer tells nothing of the agent.
         for place in [
             "/trace/conversation/steps",

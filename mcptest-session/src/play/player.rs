@@ -11,13 +11,13 @@ use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::Value;
 use tokio::sync::Notify;
 
+use super::alignment::Reading;
 use super::compare::Comparison;
 use super::options::PlayOptions;
-use super::place::{self, Place};
+use super::position::{self, Place};
 use super::recording::Recording;
 use super::server_reply;
 use super::state::{BEYOND, Request, State};
-use super::talk::Reading;
 use super::wire::{cut, failed, response, whole};
 use crate::door::{Door, is_door};
 use crate::endpoint::{Answerer, Answering, Incoming, Provider, UPGRADE_REQUIRED, error, refusal};
@@ -131,7 +131,7 @@ impl Player {
             given, begun, pads, ..
         } = &mut *state;
         let is_given = |own, answer| given.contains_key(&(own, answer));
-        let found = place::of(recording, &asked, is_first, &is_given);
+        let found = position::find(recording, &asked, is_first, &is_given);
         let found = pads.next(recording, found, &asked);
         let request = Request {
             incoming,
@@ -150,7 +150,7 @@ impl Player {
             let text = format!("no recorded conversation begins with `{opening}`");
             return state.beyond(recording, request, None, &text);
         };
-        let (conversation, answer) = place::of_equal(
+        let (conversation, answer) = position::next_repeated(
             recording,
             (conversation, answer),
             &request.asked,
@@ -209,7 +209,7 @@ impl Player {
         let times = state.given.entry((conversation, answer)).or_default();
         *times += 1;
         let again = *times > 1;
-        let reading = Reading::of(
+        let reading = Reading::new(
             &inner.recording,
             (conversation, answer),
             is_new,
@@ -232,7 +232,7 @@ impl Player {
             found.push(own.divergence(answer, DivergenceKind::AskedAgain, path, message));
         }
         state.add(recorded.rank, found);
-        let said = inner.said(&recorded.said, &asked.tools);
+        let said = inner.with_offered_names(&recorded.said, &asked.tools);
         // The same question again adds nothing to what the code did.
         if !again {
             let request = Request {
@@ -315,7 +315,7 @@ impl Answerer for Player {
 
 impl Inner {
     /// An answer as the client that asks can take it: calls have the names under which it offers the tools.
-    fn said(&self, said: &Said, offered: &[Tool]) -> Said {
+    fn with_offered_names(&self, said: &Said, offered: &[Tool]) -> Said {
         let mut said = said.clone();
         let mut named: HashMap<String, Vec<(Option<String>, &str)>> = HashMap::new();
         let has_calls = said.calls().next().is_some();

@@ -7,14 +7,16 @@ use std::sync::Arc;
 use mcptest_trace::trace::{SCHEMA_VERSION, Trace};
 use serde_json::{Map, Value};
 
+use super::cassette_fields::{
+    Other, RecordedCall, calls, others, parts, read_response, shape, taken, tokens,
+};
 use super::closing::Closing;
 use super::conversation::{Answer, CallPlace, Conversation, Role};
-use super::during::{During, during};
 use super::examples::began;
-use super::joined;
-use super::kept::{Other, RecordedCall, calls, others, parts, said, shape, taken, tokens};
-use super::moves::{self, Shape};
-use super::offered::{OfferedTool, ToolName, ToolNames, offered, tool_names};
+use super::joining;
+use super::model_calls::{self, Shape};
+use super::offered_tools::{OfferedTool, ToolName, ToolNames, offered, tool_names};
+use super::open_runs::{During, during};
 use super::openings::Openings;
 use super::servers::{self, RecordedServer};
 use crate::door::RecordedCalls;
@@ -111,14 +113,14 @@ impl Recording {
     ///     "schema_version": "v1", "model": "gpt-5", "user_prompt": "Refund order 7.",
     ///     "trace": { "tool_calls": [{ "name": "refund", "args": { "order": 7 } }], "final_response": "Done." },
     /// });
-    /// assert_eq!(Recording::of(&cassette)?.answers(), 2);
+    /// assert_eq!(Recording::from_cassette(&cassette)?.answers(), 2);
     /// # Ok::<(), mcptest_session::play::RecordingError>(())
     /// ```
     ///
     /// # Errors
     ///
     /// The value is no cassette, or its run holds no answer of a model.
-    pub fn of(cassette: &Value) -> Result<Self, RecordingError> {
+    pub fn from_cassette(cassette: &Value) -> Result<Self, RecordingError> {
         let version = text(cassette, "schema_version").unwrap_or_default();
         if !version.starts_with(SCHEMA_VERSION) || !cassette["trace"].is_object() {
             return Err(RecordingError::NoCassette);
@@ -136,14 +138,14 @@ impl Recording {
             recorded_at: named(cassette, "recorded_at"),
             region: named(field, "region"),
             prompt: named(cassette, "user_prompt").unwrap_or_default(),
-            folders: SameFolders::of(cassette),
-            names: ToolNames::of(&trace, tools.as_deref(), field),
+            folders: SameFolders::from_cassette(cassette),
+            names: ToolNames::new(&trace, tools.as_deref(), field),
             others: others(field),
-            own_tools: RecordedCalls::of(list(field, "tools"), &trace),
-            during: During::of(field),
-            closing: Closing::of(field, &trace),
+            own_tools: RecordedCalls::from_notes(list(field, "tools"), &trace),
+            during: During::from_field(field),
+            closing: Closing::from_field(field, &trace),
             foreign_model: named(cassette, "model").filter(|_| field.is_null()),
-            mcp: servers::of(field, &trace, tools.as_deref()),
+            mcp: servers::read_servers(field, &trace, tools.as_deref()),
             ..Self::default()
         };
         recording.main(cassette, &trace, field, tools);
@@ -162,7 +164,7 @@ impl Recording {
                 _ => {}
             }
         }
-        joined::join(&mut recording.conversations, &recording.prompt);
+        joining::join(&mut recording.conversations, &recording.prompt);
         recording.answers = recording
             .conversations
             .iter()
@@ -178,7 +180,7 @@ impl Recording {
 
     /// The tool that a client's name for it means.
     pub(super) fn tool_name(&self, wire: &str) -> ToolName {
-        self.names.meant(wire)
+        self.names.resolve(wire)
     }
 
     /// How many answers of a model it holds.
@@ -223,7 +225,8 @@ impl Recording {
             usize::try_from(count.unwrap_or_default()).unwrap_or_default()
         };
         let beside = (own_closing, of_examples("texts"));
-        let moves = moves::of(trace, prompt, beside, &shapes, &self.own_tools.in_text());
+        let moves =
+            model_calls::from_trace(trace, prompt, beside, &shapes, &self.own_tools.in_text());
         // Answers that do not go together with the trace say nothing of it.
         let fits = moves.len() == answers.len();
         let model = named(cassette, "model");
@@ -242,7 +245,7 @@ impl Recording {
         for (place, one) in moves.into_iter().enumerate() {
             let answer = answers.get(place).filter(|_| fits).unwrap_or(&Value::Null);
             let tokens = steps.get(place).and_then(tokens);
-            let mut said = said(answer, one.parts, tokens);
+            let mut said = read_response(answer, one.parts, tokens);
             said.model = said.model.or_else(|| model.clone());
             let mut own = beside.answer(answer, said);
             own.calls = one.calls;
@@ -274,7 +277,7 @@ impl Recording {
         let name = named(other, "name");
         let mut calls = calls.iter().copied();
         let tools = other.get("tools").filter(|tools| tools.is_array());
-        let tools = tools.map(|tools| self.names.of_wire(offered(tools)));
+        let tools = tools.map(|tools| self.names.resolve_all(offered(tools)));
         let mut beside = Beside {
             system: Some(named(other, "system_prompt")),
             tools: match role {
@@ -290,7 +293,8 @@ impl Recording {
         for (place, answer) in list(other, "answers").iter().enumerate() {
             let parts = parts(answer).unwrap_or_default();
             let made = parts.iter().filter(|part| matches!(part, Part::Call(_)));
-            let mut own = beside.answer(answer, said(answer, parts.clone(), taken(answer)));
+            let mut own =
+                beside.answer(answer, read_response(answer, parts.clone(), taken(answer)));
             own.calls = calls.by_ref().take(made.count()).collect();
             let heard = answer.get("heard").cloned();
             let heard = heard.and_then(|heard| serde_json::from_value(heard).ok());

@@ -23,7 +23,7 @@ use super::servers::{RecordedServer, ServersState};
 ///         "tool_results": [{ "call_index": 0, "is_error": false, "result": "delivered" }],
 ///     },
 /// });
-/// let desk = ServerPlayer::of(&Recording::of(&cassette)?, None)?;
+/// let desk = ServerPlayer::new(&Recording::from_cassette(&cassette)?, None)?;
 /// let answer = desk.call("get_order", &json!({ "order": 7 }));
 /// assert_eq!(answer.result.unwrap()["content"][0]["text"], "delivered");
 /// assert_eq!(answer.untold, None);
@@ -83,7 +83,7 @@ impl ServerPlayer {
     /// # Errors
     ///
     /// The recording has no such server, or no name is given and it has several.
-    pub fn of(recording: &Recording, name: Option<&str>) -> Result<Self, ServerPlayerError> {
+    pub fn new(recording: &Recording, name: Option<&str>) -> Result<Self, ServerPlayerError> {
         let all = &recording.mcp;
         let names = || all.iter().map(|server| server.name.clone()).collect();
         let found = match (name, all.as_slice()) {
@@ -165,7 +165,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::play::texts::{same, work};
+    use crate::play::matching::{same, work};
 
     /// A server of which these calls were recorded, each with its place as the answer.
     fn desk(calls: &[Value]) -> ServerPlayer {
@@ -177,7 +177,7 @@ mod tests {
         let trace = json!({ "tool_calls": made.collect::<Vec<_>>(), "tool_results": results.collect::<Vec<_>>() });
         let cassette =
             json!({ "schema_version": "v1", "model": "m", "user_prompt": "x", "trace": trace });
-        ServerPlayer::of(&Recording::of(&cassette).unwrap(), None).unwrap()
+        ServerPlayer::new(&Recording::from_cassette(&cassette).unwrap(), None).unwrap()
     }
 
     fn answer(desk: &ServerPlayer, args: &Value) -> String {
@@ -340,8 +340,8 @@ mod tests {
             "trace": { "final_response": "Done." },
             "session": { "version": "1.0", "mcp": [{ "server": "desk", "answers": answers }] },
         });
-        let recording = Recording::of(&cassette).unwrap();
-        let desk = ServerPlayer::of(&recording, None).unwrap();
+        let recording = Recording::from_cassette(&cassette).unwrap();
+        let desk = ServerPlayer::new(&recording, None).unwrap();
         assert_eq!(desk.tools(), Vec::<Value>::new());
     }
 }

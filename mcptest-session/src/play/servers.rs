@@ -7,7 +7,7 @@ use mcptest_trace::trace::Trace;
 use serde_json::{Value, json};
 
 use super::call_index::{CallIndex, Given, key};
-use super::offered::OfferedTool;
+use super::offered_tools::OfferedTool;
 use crate::json::{list, named};
 
 /// A server as it was recorded.
@@ -71,7 +71,7 @@ pub(super) struct ServersState {
 }
 
 /// The servers of a recording.
-pub(super) fn of(
+pub(super) fn read_servers(
     field: &Value,
     trace: &Trace,
     tools: Option<&[OfferedTool]>,
@@ -148,7 +148,8 @@ pub(super) fn of(
     for server in &mut servers {
         server.tools = listed(server, tools);
         let calls = server.calls.iter();
-        server.index = CallIndex::of(calls.map(|call| (call.tool.as_str(), call.arguments())));
+        server.index =
+            CallIndex::from_calls(calls.map(|call| (call.tool.as_str(), call.arguments())));
         for (place, answer) in server.answers.iter().enumerate() {
             let params = without_meta(&answer.params);
             let same = server.answer_index.entry(key(&answer.method, &params));
@@ -207,7 +208,7 @@ impl ServersState {
 
 impl ServerCall {
     /// The call of the trace that it is, where the model asked for it.
-    pub(super) fn of_trace(&self) -> Option<usize> {
+    pub(super) fn trace_index(&self) -> Option<usize> {
         self.index
     }
 

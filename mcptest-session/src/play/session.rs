@@ -31,8 +31,8 @@ use crate::record::{RunError, RunOptions, redact};
 /// use mcptest_trace::eval::PlaybackOptions;
 ///
 /// # async fn example(cassette: serde_json::Value) -> Result<(), Box<dyn std::error::Error>> {
-/// let options = PlayOptions::new(PlaybackOptions::usual())?;
-/// let session = PlaySession::start(Recording::of(&cassette)?, options, ["Refund order 7.".to_owned()]).await?;
+/// let options = PlayOptions::new(PlaybackOptions::suite_default())?;
+/// let session = PlaySession::start(Recording::from_cassette(&cassette)?, options, ["Refund order 7.".to_owned()]).await?;
 /// let ended = driver::run(&session.command(["python", "agent.py"], ".")).await?;
 /// for divergence in session.finish_command(&ended, RunOptions::default(), None).report.divergences {
 ///     println!("{divergence}");

@@ -8,9 +8,9 @@ use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::Value;
 use tokio::sync::Notify;
 
-use super::held::HeldRequests;
-use super::pads::Pads;
+use super::held_requests::HeldRequests;
 use super::recording::Recording;
+use super::scratchpads::Pads;
 use super::servers::ServersState;
 use crate::door::Ticks;
 use crate::endpoint::{Incoming, error};
@@ -120,7 +120,7 @@ impl State {
         }
         let path = format!("model_calls[+{number}]");
         let found = Divergence::new(DivergenceKind::AnotherCall, (call, of), path, text)
-            .of(own.and_then(|own| own.name.clone()))
+            .in_conversation(own.and_then(|own| own.name.clone()))
             .with_values(None, asked.opening().map(Value::from));
         self.add(BEYOND, vec![found]);
         let request = Request {

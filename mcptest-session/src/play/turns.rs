@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::conversation::Conversation;
+use super::model_turn::Spoken;
 use super::recording::Recording;
-use super::spoken::Spoken;
-use super::turn_sign::{KnownTurns, TurnSign};
+use super::turn_key::{KnownTurns, TurnSign};
 use crate::exchange::Item;
 
 /// A turn that the model is known to have taken.
@@ -47,9 +47,9 @@ pub(super) fn turns(recording: &Recording, items: &[Item]) -> Vec<Turn> {
     let mut turns: Vec<Turn> = Vec::new();
     for (place, item) in items.iter().enumerate() {
         let spoken = match item {
-            Item::Answer(parts) => Spoken::of(&recording.names, parts),
+            Item::Answer(parts) => Spoken::from_parts(&recording.names, parts),
             Item::Reference(id) => match recording.referred(id) {
-                Some(parts) => Spoken::of(&recording.names, parts),
+                Some(parts) => Spoken::from_parts(&recording.names, parts),
                 None => Spoken {
                     text: format!("item `{id}`, which the model did not say"),
                     ..Spoken::default()
@@ -110,13 +110,17 @@ pub(super) fn examples(own: &Conversation) -> impl Iterator<Item = Expected> {
 /// The turns of a conversation.
 pub(super) fn known_turns(own: &Conversation) -> KnownTurns {
     let expected = examples(own).chain(answers(own, 0..own.moves.len()));
-    KnownTurns::new(expected.map(|turn| TurnSign::of(&turn.spoken)).collect())
+    KnownTurns::new(
+        expected
+            .map(|turn| TurnSign::from_turn(&turn.spoken))
+            .collect(),
+    )
 }
 
 /// The turns of a talk.
-pub(super) fn asked_turns(recording: &Recording, items: &[Item]) -> KnownTurns {
+pub(super) fn request_prefixes(recording: &Recording, items: &[Item]) -> KnownTurns {
     let turns = turns(recording, items);
-    let signs = turns.iter().map(|turn| TurnSign::of(&turn.spoken));
+    let signs = turns.iter().map(|turn| TurnSign::from_turn(&turn.spoken));
     KnownTurns::new(signs.collect())
 }
 

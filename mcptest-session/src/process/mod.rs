@@ -55,7 +55,7 @@ impl Running {
         command.wrap(KillOnDrop);
         let child = command.spawn()?;
         #[cfg(unix)]
-        let watcher = child.id().and_then(|group| Watcher::of(group, file));
+        let watcher = child.id().and_then(|group| Watcher::start(group, file));
         #[cfg(not(unix))]
         let _ = file;
         Ok(Self {

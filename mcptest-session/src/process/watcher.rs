@@ -17,7 +17,7 @@ pub struct Watcher(Child);
 impl Watcher {
     /// A watcher of a process group, and of a file that is for it alone. Where the system has no shell there is none.
     #[must_use]
-    pub fn of(group: u32, file: Option<&Path>) -> Option<Self> {
+    pub fn start(group: u32, file: Option<&Path>) -> Option<Self> {
         use std::os::unix::process::CommandExt as _;
         let watcher = Command::new("/bin/sh")
             .args(["-c", SCRIPT, "mcptest-watcher", &group.to_string()])

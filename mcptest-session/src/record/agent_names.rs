@@ -19,7 +19,7 @@ pub(super) struct AgentNames<'c> {
 }
 
 impl<'c> AgentNames<'c> {
-    pub(super) fn of(main: &'c Conversation) -> Self {
+    pub(super) fn new(main: &'c Conversation) -> Self {
         let calls = main.calls.iter().flat_map(|call| call.said.calls());
         let calls: Vec<&Call> = calls.collect();
         let mut texts = Fragments::default();
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn a_name_that_is_given_again_has_the_first_number_that_is_free() {
         let main = Conversation::default();
-        let mut names = AgentNames::of(&main);
+        let mut names = AgentNames::new(&main);
         let asked = ["find", "find 2", "find", "find", "find 2", "find 3"];
         let given = asked.map(|base| names.once(base));
         let expected = ["find", "find 2", "find 3", "find 4", "find 2 2", "find 3 2"];

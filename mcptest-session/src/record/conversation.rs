@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::history::{Talk, Talks, is_answer};
 use super::items::{Items, Shelf};
 use super::observed::{Observed, Outcome};
-use super::question::Question;
-use super::talks::{Talk, Talks, is_answer};
+use super::stored_request::Question;
 use crate::exchange::{Item, Said, Tool};
 use crate::protocol::Protocol;
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::log::Log;
 use super::options::most_tokens;
-use super::question::Question;
+use super::stored_request::Question;
 use crate::exchange::CallTokens;
 
 /// What a run may take.

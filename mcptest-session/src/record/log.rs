@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::observed::{Observed, Outcome};
-use super::question::{Pool, Question};
+use super::stored_request::{Pool, Question};
 use crate::door::Ticks;
 use crate::exchange::{Asked, Call, Item};
 use crate::lossless::Change;

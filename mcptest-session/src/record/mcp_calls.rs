@@ -33,7 +33,7 @@ pub(super) struct McpCalls {
 
 impl McpCalls {
     /// Finds which are which.
-    pub(super) fn of(conversations: &[Conversation], roles: &[Role], seen: &Seen) -> Self {
+    pub(super) fn pair(conversations: &[Conversation], roles: &[Role], seen: &Seen) -> Self {
         let mut answers = Vec::new();
         for (index, conversation) in conversations.iter().enumerate() {
             if roles[index] == Role::Side {
@@ -48,13 +48,13 @@ impl McpCalls {
         if seen.calls.is_empty() {
             return Self::default();
         }
-        let mut left = Left::of(seen);
+        let mut left = Left::new(seen);
         for (_, index, place) in answers {
             let conversation = &conversations[index];
             let next = conversation.calls.get(place + 1);
             let window =
                 conversation.calls[place].asked_at..=next.map_or(u64::MAX, |next| next.asked_at);
-            let told = next.map(told).unwrap_or_default();
+            let told = next.map(told_results).unwrap_or_default();
             for (number, call) in conversation.calls[place].said.calls().enumerate() {
                 let told = call.id.as_deref().and_then(|id| told.get(id).copied());
                 if let Some(other) = left.take(call, &window, told) {
@@ -83,7 +83,7 @@ struct Left<'s> {
 }
 
 impl<'s> Left<'s> {
-    fn of(seen: &'s Seen) -> Self {
+    fn new(seen: &'s Seen) -> Self {
         let seen = seen.calls.as_slice();
         let mut by_args: HashMap<String, BTreeSet<usize>> = HashMap::new();
         let mut by_text: HashMap<(String, String), BTreeSet<usize>> = HashMap::new();
@@ -168,7 +168,7 @@ fn plain(args: &Value) -> String {
 }
 
 /// What the model was told of calls since the answer before, by their identifiers.
-fn told(call: &ModelCall) -> HashMap<&str, &Value> {
+fn told_results(call: &ModelCall) -> HashMap<&str, &Value> {
     let new = call.asked.items.get(call.known..).unwrap_or_default();
     let results = new.iter().filter_map(|item| match &**item {
         Item::Result(result) => Some((result.id.as_deref()?, &result.value)),

@@ -13,7 +13,7 @@ use crate::mcp::{NameIndex, Seen, SeenCall, variable_of};
 
 /// The servers, each with what it was asked besides calls, and its calls in their order. A call that the trace has is
 /// there by its index alone, unless its result is another than that which the model was told.
-pub(super) fn of(
+pub(super) fn to_json(
     seen: &Seen,
     calls: &McpCalls,
     in_trace: &[(usize, usize, bool)],
@@ -100,7 +100,7 @@ pub(super) fn wire_names(
         for (place, call) in conversation.calls.iter().enumerate() {
             for tool in call.asked.tools.iter() {
                 let wire = tool.name.as_str();
-                let meant = || known.meant(wire).filter(|meant| is_other(wire, meant));
+                let meant = || known.resolve(wire).filter(|meant| is_other(wire, meant));
                 if let Some(meant) = *offered.entry(wire).or_insert_with(meant) {
                     add(wire, meant);
                 }

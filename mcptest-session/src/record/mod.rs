@@ -13,13 +13,12 @@
 mod agent_names;
 #[cfg(feature = "record")]
 mod aws;
-mod beginnings;
 #[cfg(feature = "record")]
 mod compression;
 mod conversation;
-mod equal;
-mod essence;
+mod events;
 mod fragments;
+mod history;
 mod items;
 #[cfg(feature = "record")]
 mod limits;
@@ -27,35 +26,36 @@ mod limits;
 mod log;
 mod mcp_calls;
 mod mcp_field;
+mod messages;
 mod observed;
 mod options;
 mod own_calls;
 mod own_field;
 #[doc(hidden)]
 pub mod pairing;
-#[cfg(feature = "record")]
-mod passing;
 mod placing;
+mod prefix_index;
 #[cfg(any(feature = "play", feature = "record"))]
 mod query;
-mod question;
 mod redacting;
 #[cfg(feature = "record")]
 mod relay;
+mod repeated;
 mod run;
 mod scratchpad;
 mod session_field;
-mod talks;
+mod stored_request;
+#[cfg(feature = "record")]
+mod tee_body;
 #[cfg(test)]
 mod tests;
-mod told;
 #[cfg(feature = "record")]
 mod writing;
 
 #[cfg(feature = "play")]
 pub(crate) use conversation::held_talk;
 #[cfg(feature = "play")]
-pub(crate) use essence::{digest as talk_digest, digest_by_value};
+pub(crate) use events::{digest as talk_digest, digest_by_value};
 pub use items::Items;
 #[cfg(feature = "record")]
 pub use limits::{Limits, ModelCallSize, Spending};
@@ -66,6 +66,8 @@ pub(crate) use mcp_calls::is_said;
 #[doc(hidden)]
 pub use mcptest_trace::record::payload;
 #[cfg(feature = "play")]
+pub(crate) use messages::{Told, read as read_told, read_messages, told_is_error};
+#[cfg(feature = "play")]
 pub(crate) use observed::{BROKE_OFF, ENDED_EARLY};
 pub use observed::{Observed, Outcome, digest};
 pub use options::RunOptions;
@@ -73,9 +75,6 @@ pub use options::RunOptions;
 pub(crate) use own_calls::{Fit, fit};
 #[cfg(feature = "play")]
 pub(crate) use query::without_keys;
-#[cfg(feature = "play")]
-pub(crate) use question::Pool;
-pub use question::Question;
 pub use redacting::redact;
 #[cfg(feature = "record")]
 pub use relay::Relay;
@@ -84,9 +83,10 @@ pub(crate) use relay::words_of;
 pub use run::{RecordedRun, RunError};
 #[cfg(feature = "play")]
 pub(crate) use scratchpad::{
-    goes_on as scratchpad_goes_on, put_in, since, told_last, without_label,
+    goes_on as scratchpad_goes_on, last_told_answer, put_in, since, without_label,
 };
 #[cfg(feature = "play")]
-pub(crate) use told::{Told, read as read_told, told, told_flag};
+pub(crate) use stored_request::Pool;
+pub use stored_request::Question;
 #[cfg(feature = "play")]
 pub(crate) use writing::split_name;

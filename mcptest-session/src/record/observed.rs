@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use sha2::{Digest as _, Sha256};
 
-use super::question::Question;
+use super::stored_request::Question;
 use crate::exchange::Said;
 use crate::lossless::{Change, parse};
 use crate::protocol::{Protocol, blob};

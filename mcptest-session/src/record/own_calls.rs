@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::conversation::{Conversation, ModelCall};
 use super::mcp_calls::{McpCalls, Place};
 use crate::door::OwnCall;
-use crate::door::alike::{is_coerced, is_same_tool};
+use crate::door::matching::{is_coerced, is_same_tool};
 use crate::exchange::{Call, Item};
 
 /// The calls at the door, and what they are.
@@ -55,7 +55,7 @@ pub(crate) enum Fit {
 
 impl OwnCalls {
     /// Finds which are which. `main`: the main conversation.
-    pub(super) fn of(
+    pub(super) fn pair(
         conversations: &[Conversation],
         main: usize,
         mcp: &McpCalls,
@@ -69,7 +69,7 @@ impl OwnCalls {
         if own.is_empty() {
             return all;
         }
-        let mut asked = asked(conversations, mcp);
+        let mut asked = requested_calls(conversations, mcp);
         let mut order: Vec<usize> = (0..own.len()).collect();
         order.sort_by_key(|place| own[*place].began);
         let mut alone = Vec::new();
@@ -106,7 +106,7 @@ impl OwnCalls {
             .filter(|asked| asked.attempts.is_empty())
             .map(|asked| asked.place)
             .collect();
-        let acts = Acting::of(&conversations[main], main, &unpaired);
+        let acts = Acting::new(&conversations[main], main, &unpaired);
         for place in alone {
             if all.inside[place].is_none()
                 && let Some(step) = acts.step(own[place].began)
@@ -146,7 +146,7 @@ pub(super) fn open_at(own: &[OwnCall], at: u64) -> Vec<usize> {
 }
 
 /// The calls that the models asked for, but those of MCP servers and those that a provider ran.
-fn asked<'c>(conversations: &'c [Conversation], mcp: &McpCalls) -> Vec<Asked<'c>> {
+fn requested_calls<'c>(conversations: &'c [Conversation], mcp: &McpCalls) -> Vec<Asked<'c>> {
     let mut asked = Vec::new();
     for (index, conversation) in conversations.iter().enumerate() {
         for (answer, model) in conversation.calls.iter().enumerate() {
@@ -162,7 +162,7 @@ fn asked<'c>(conversations: &'c [Conversation], mcp: &McpCalls) -> Vec<Asked<'c>
                     place,
                     call,
                     from: model.tick,
-                    told: told(&conversation.calls[answer + 1..], call),
+                    told: told_at(&conversation.calls[answer + 1..], call),
                     next,
                     attempts: Vec::new(),
                 });
@@ -173,7 +173,7 @@ fn asked<'c>(conversations: &'c [Conversation], mcp: &McpCalls) -> Vec<Asked<'c>
 }
 
 /// When a call's result was told: with the next request, where nothing says which result is of which call.
-fn told(later: &[ModelCall], call: &Call) -> u64 {
+fn told_at(later: &[ModelCall], call: &Call) -> u64 {
     let has_result = |model: &&ModelCall| {
         let new = model.asked.items.get(model.known..).unwrap_or_default();
         let mut results = new.iter().filter_map(|item| match &**item {
@@ -272,7 +272,7 @@ struct Acting {
 
 impl Acting {
     /// `unpaired`: the calls of the models that no tool is.
-    fn of(main: &Conversation, index: usize, unpaired: &HashSet<Place>) -> Self {
+    fn new(main: &Conversation, index: usize, unpaired: &HashSet<Place>) -> Self {
         // The call of an output tool ends the run, and nothing runs for it.
         let last = main.calls.len().saturating_sub(1);
         let calls = main.calls.last().into_iter();

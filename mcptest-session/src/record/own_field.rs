@@ -121,7 +121,12 @@ fn is_told(told: &Value, value: &Value) -> bool {
 }
 
 /// The calls at the door, in their order.
-pub(super) fn of(trace: &Value, known: &InTrace, found: &OwnCalls, own: &[OwnCall]) -> Vec<Value> {
+pub(super) fn to_json(
+    trace: &Value,
+    known: &InTrace,
+    found: &OwnCalls,
+    own: &[OwnCall],
+) -> Vec<Value> {
     let mut call_of: Vec<Option<usize>> = vec![None; own.len()];
     for (call, attempts) in known.attempts.iter().enumerate() {
         for attempt in attempts {

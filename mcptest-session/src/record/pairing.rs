@@ -77,7 +77,7 @@ impl Pairing {
 
     /// The call that a result with this identifier answers.
     #[must_use]
-    pub fn of(&self, id: &str) -> Option<usize> {
+    pub fn by_id(&self, id: &str) -> Option<usize> {
         let own = self.by_id.get(id)?;
         Some(own.open.first().copied().unwrap_or(own.last))
     }
@@ -156,16 +156,16 @@ mod tests {
         let mut pairing = Pairing::default();
         pairing.step();
         pairing.call(Some("a"), "find");
-        assert_eq!(pairing.of("a"), Some(0));
+        assert_eq!(pairing.by_id("a"), Some(0));
         pairing.step();
         pairing.call(Some("a"), "find");
         pairing.call(Some("a"), "find");
-        assert_eq!(pairing.of("a"), Some(1));
+        assert_eq!(pairing.by_id("a"), Some(1));
         pairing.answered(1, 0);
-        assert_eq!(pairing.of("a"), Some(2));
+        assert_eq!(pairing.by_id("a"), Some(2));
         pairing.answered(2, 1);
-        assert_eq!(pairing.of("a"), Some(2));
-        assert_eq!(pairing.of("b"), None);
+        assert_eq!(pairing.by_id("a"), Some(2));
+        assert_eq!(pairing.by_id("b"), None);
     }
 
     #[test]
@@ -244,7 +244,7 @@ mod tests {
                     }
                 }
                 for id in ["a", "b"] {
-                    prop_assert_eq!(pairing.of(id), plain.of(id));
+                    prop_assert_eq!(pairing.by_id(id), plain.of(id));
                 }
                 for name in ["f", "g"] {
                     let waiting = plain.waiting(name);

@@ -4,15 +4,15 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use super::beginnings::Beginnings;
 use super::conversation::{Calls, Changed, Conversation, ModelCall, made};
-use super::equal;
-use super::essence;
+use super::events;
 use super::fragments::{Fragments, LONG};
+use super::history::{Talk, Talks, Thing, is_answer};
 use super::observed::Observed;
-use super::question::Question;
+use super::prefix_index::Beginnings;
+use super::repeated;
 use super::scratchpad;
-use super::talks::{Talk, Talks, Thing, is_answer};
+use super::stored_request::Question;
 use crate::exchange::{Item, Part};
 
 /// The system prompt of a request.
@@ -25,7 +25,7 @@ const MOST_RECENT: usize = 64;
 pub(super) fn sorted(observed: &[Observed], prompts: &[String]) -> Calls {
     let mut talks = Talks::default();
     let (mut calls, mut made) = made(observed, &mut talks);
-    equal::mark(&mut made, &mut talks);
+    repeated::mark(&mut made, &mut talks);
     let mut placing = Placing::new(prompts);
     for call in made {
         placing.place(call, &mut talks);
@@ -256,7 +256,7 @@ fn items_of(call: &ModelCall, length: usize) -> usize {
         None => (0, length),
     };
     let items = &call.asked.items[held..];
-    let lengths = essence::lengths(items);
+    let lengths = events::lengths(items);
     let mut count = lengths.partition_point(|known| *known < length);
     // An answer may be several messages.
     while items.get(count).is_some_and(is_answer) && lengths.get(count + 1) == Some(&length) {

@@ -17,8 +17,8 @@ use super::compression::{Decoded, decoded};
 use super::limits::{Keeper, Limits, SetAside};
 use super::log::Log;
 use super::observed::{BROKE_OFF, ENDED_EARLY, Observed, Outcome, digest};
-use super::passing::{Ending, MOST, Passing};
 use super::query::without_keys;
+use super::tee_body::{Ending, MOST, Passing};
 use crate::endpoint::{
     Answerer, Answering, Incoming, Provider, SHORTEST_LOGIN, SHOULD_RETRY, UPGRADE_REQUIRED,
     Upstream, error, further, logins, refusal,
@@ -209,7 +209,7 @@ impl Relay {
             aside,
             protocol: known.map(|(protocol, _)| protocol),
             asked: format!("`{}`", provider.name),
-            address: upstream.shown() + &from_variable(upstream),
+            address: upstream.display_url() + &from_variable(upstream),
             is_told: false,
         };
         let body = match asks {

@@ -87,7 +87,7 @@ impl RecordedRun {
     /// # Errors
     ///
     /// No model was asked, none answered, or an answer cannot be read.
-    pub fn of(observed: &[Observed], options: &RunOptions) -> Result<Self, RunError> {
+    pub fn from_observed(observed: &[Observed], options: &RunOptions) -> Result<Self, RunError> {
         let calls = sorted(observed, &options.turns);
         if !calls.unreadable.is_empty() {
             return Err(RunError::Unreadable(calls.unreadable));
@@ -165,7 +165,7 @@ fn gone_on_with(conversations: &[Conversation], main: usize) -> usize {
 
 fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions) -> RecordedRun {
     let conversations = &calls.conversations;
-    let mut names = AgentNames::of(&conversations[main]);
+    let mut names = AgentNames::new(&conversations[main]);
     let role = |(index, conversation): (usize, &Conversation)| {
         if index == main {
             Role::Main
@@ -177,12 +177,12 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
     };
     let roles: Vec<Role> = conversations.iter().enumerate().map(role).collect();
     let own = &conversations[main];
-    let mcp = McpCalls::of(conversations, &roles, &options.mcp);
-    let known = NameIndex::of(&options.mcp);
-    let found = OwnCalls::of(conversations, main, &mcp, &options.own_calls);
+    let mcp = McpCalls::pair(conversations, &roles, &options.mcp);
+    let known = NameIndex::from_traffic(&options.mcp);
+    let found = OwnCalls::pair(conversations, main, &mcp, &options.own_calls);
     let mut writing = Writing::new(options, &known, &mcp, &found);
     writing.write(conversations, &roles);
-    let told = writing.told();
+    let told = writing.mcp_calls_in_trace();
     let messages = writing.take_messages();
     let told_otherwise = writing.take_told_otherwise();
     let mut notes = notes_of(own, options, &messages);
@@ -212,7 +212,7 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
     let mut trace = writing.trace(&conversation, closing);
     own_field::mark(&mut trace, &in_trace, &options.own_calls);
     notes.extend(own_field::notes(&trace));
-    let tools_told = own_field::of(&trace, &in_trace, &found, &options.own_calls);
+    let tools_told = own_field::to_json(&trace, &in_trace, &found, &options.own_calls);
     let first = own.calls.first();
     let asked_model = first.and_then(|call| call.asked.model.clone());
     let prompt = options.turns.first().map(String::as_str);
@@ -242,13 +242,13 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
         }
     }
     cassette["session"] =
-        session_field::of(calls, &roles, observed, &notes, &unknown, &messages.calls);
+        session_field::to_json(calls, &roles, observed, &notes, &unknown, &messages.calls);
     if !told_otherwise.is_empty() {
         cassette["session"]["told"] = told_otherwise.into();
     }
     closing_field(&mut cassette["session"], closing, options);
     let names = mcp_field::wire_names(conversations, options, &known, &mcp);
-    if let Some(mcp) = mcp_field::of(&options.mcp, &mcp, &told, &names) {
+    if let Some(mcp) = mcp_field::to_json(&options.mcp, &mcp, &told, &names) {
         cassette["session"]["mcp"] = mcp;
     }
     let session = &mut cassette["session"];
@@ -356,8 +356,8 @@ fn read_otherwise(observed: &[Observed], results: &BTreeMap<Change, usize>) -> V
     }
     let notes = |counts: &BTreeMap<Change, usize>, what: &str| {
         let each = counts.iter();
-        let note =
-            each.map(|(change, count)| format!("{}, in {}", change.told(), counted(*count, what)));
+        let note = each
+            .map(|(change, count)| format!("{}, in {}", change.describe(), counted(*count, what)));
         note.collect::<Vec<_>>()
     };
     [notes(&calls, "model call"), notes(results, "tool result")].concat()

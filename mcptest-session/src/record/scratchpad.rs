@@ -42,12 +42,12 @@ pub(crate) fn goes_on(before: &str, after: &str, said: &[Part], prompts: &[Strin
         return has_more() || is_same_around();
     }
     let more = put_in(before, after).filter(|_| is_same_around());
-    more.is_some_and(|(more, _)| told_in_parts(said, more).is_some())
+    more.is_some_and(|(more, _)| end_of_parts(said, more).is_some())
 }
 
 /// Where a text ends to tell what the model said, if it tells that in parts and in another form: at least two lines or
 /// values of it, which have a third of its words or more. The names of fields and the form of JSON say nothing.
-fn told_in_parts(said: &[Part], text: &str) -> Option<usize> {
+fn end_of_parts(said: &[Part], text: &str) -> Option<usize> {
     let mut leaves: Vec<String> = Vec::new();
     let mut add = |text: &str| {
         for line in text.lines() {
@@ -137,7 +137,7 @@ pub(crate) fn since<'a>(before: &str, after: &'a str) -> &'a str {
 
 /// After which of these answers a text goes on: the last one that it tells, where each is told after the one before.
 #[cfg(feature = "play")]
-pub(crate) fn told_last<'s>(
+pub(crate) fn last_told_answer<'s>(
     answers: impl IntoIterator<Item = &'s [Part]>,
     text: &str,
 ) -> Option<usize> {
@@ -151,7 +151,7 @@ pub(crate) fn told_last<'s>(
             let at = text[from..].find(piece.as_str())?;
             Some(from + at + piece.len())
         });
-        let in_parts = || Some(from + told_in_parts(said, &text[from..])?);
+        let in_parts = || Some(from + end_of_parts(said, &text[from..])?);
         if let Some(end) = found.or_else(in_parts) {
             from = end;
             last = Some(place);
@@ -268,7 +268,10 @@ mod tests {
         let after = "[[ question ]]\nRefund 7.\n\n[[ trajectory ]]\n[[ thought_0 ]]\nThe order is not known yet.\n\n\nRespond.";
         assert!(goes_on(before, after, &said, &[]));
         #[cfg(feature = "play")]
-        assert_eq!(told_last([&said[..], &says("Done.")], after), Some(0));
+        assert_eq!(
+            last_told_answer([&said[..], &says("Done.")], after),
+            Some(0)
+        );
     }
 
     #[test]
@@ -290,7 +293,7 @@ mod tests {
             let after = told("I look.", "find");
             assert!(goes_on(before, &after, said, &prompts));
             #[cfg(feature = "play")]
-            assert_eq!(told_last([&said[..], &said[..]], &after), Some(0));
+            assert_eq!(last_told_answer([&said[..], &said[..]], &after), Some(0));
             for other in [told("I wait.", "pay"), before.to_owned()] {
                 assert!(!goes_on(before, &other, said, &prompts), "{other}");
             }
@@ -308,8 +311,8 @@ mod tests {
     fn an_answer_that_is_given_twice_is_told_twice() {
         let said = says("I look.");
         let answers = || [&said[..], &said[..]];
-        assert_eq!(told_last(answers(), "Q"), None);
-        assert_eq!(told_last(answers(), "Q I look. no"), Some(0));
-        assert_eq!(told_last(answers(), "Q I look. no I look."), Some(1));
+        assert_eq!(last_told_answer(answers(), "Q"), None);
+        assert_eq!(last_told_answer(answers(), "Q I look. no"), Some(0));
+        assert_eq!(last_told_answer(answers(), "Q I look. no I look."), Some(1));
     }
 }

@@ -14,17 +14,17 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
 use super::conversation::{Calls, Conversation, ModelCall};
-use super::essence;
+use super::events;
+use super::messages::{self, Told};
 use super::observed::{Observed, Outcome};
 use super::options::Role;
-use super::told::{self, Told};
 use crate::exchange::{Asked, Item, Part, Tool};
 use crate::protocol::is_numbered;
 
 /// The version of the field.
 const VERSION: &str = "1.2";
 
-pub(super) fn of(
+pub(super) fn to_json(
     calls: &Calls,
     roles: &[Role],
     observed: &[Observed],
@@ -50,14 +50,15 @@ pub(super) fn of(
             Role::Agent(name) => ("agent", Some(name)),
         };
         let is_main = role == "main";
-        let mut beside = Beside::of(conversation, is_main);
+        let mut beside = Beside::for_conversation(conversation, is_main);
         let mut past = Past::default();
         let written = conversation.answered().map(|call| {
             let mut written = answer(call, is_main);
             beside.add(call, &mut written);
             if call.changed.is_some() {
-                written["past"] = essence::digest(&call.asked.items).into();
-                written["told"] = past.told(call, |text| messages.get(&(index, text.to_owned())));
+                written["past"] = events::digest(&call.asked.items).into();
+                written["told"] =
+                    past.past_json(call, |text| messages.get(&(index, text.to_owned())));
             }
             if let Some((question, number)) = call.equal {
                 written["equal"] = json!([question, number]);
@@ -115,7 +116,7 @@ struct Beside<'c> {
 
 impl<'c> Beside<'c> {
     /// What stands elsewhere in the cassette already.
-    fn of(conversation: &'c Conversation, is_main: bool) -> Self {
+    fn for_conversation(conversation: &'c Conversation, is_main: bool) -> Self {
         let first = conversation.calls.first();
         let has_list = is_main || conversation.has_tools();
         let calls = conversation.calls.iter().filter(|_| has_list);
@@ -153,12 +154,12 @@ struct Past(Vec<Told>);
 
 impl Past {
     /// What a request says that the one before did not. `calls`: the calls whose results a message tells, in their order.
-    fn told<'m>(
+    fn past_json<'m>(
         &mut self,
         call: &ModelCall,
         calls: impl Fn(&str) -> Option<&'m Vec<usize>>,
     ) -> Value {
-        let mut now = told::told(&call.asked.items);
+        let mut now = messages::read_messages(&call.asked.items);
         let mut times: HashMap<String, usize> = HashMap::new();
         for one in now.iter_mut().filter(|one| one.role == "user") {
             let Some(text) = one.value.as_str() else {
@@ -170,7 +171,7 @@ impl Past {
                 *times += 1;
             }
         }
-        let written = told::written(&self.0, &now);
+        let written = messages::written(&self.0, &now);
         self.0 = now;
         written
     }
@@ -204,7 +205,7 @@ fn add_heard(conversation: &Conversation, answers: &mut [Value]) {
 fn examples(first: &ModelCall) -> Option<Value> {
     let (mut texts, mut count) = (0, 0);
     let mut talk: Vec<Value> = Vec::new();
-    for piece in essence::pieces(&first.asked.items) {
+    for piece in events::pieces(&first.asked.items) {
         match piece.first().map(|item| &**item) {
             Some(Item::Answer(_)) => {
                 let parts = piece.iter().flat_map(|item| match &**item {

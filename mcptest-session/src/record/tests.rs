@@ -1,10 +1,10 @@
 //! What went by becomes a run.
 
 mod conversations;
+mod history;
 mod own_calls;
 mod placing;
 mod runs;
-mod talks;
 
 use std::collections::BTreeSet;
 
@@ -58,7 +58,7 @@ impl Wire {
     }
 
     fn run(&self, options: &RunOptions) -> RecordedRun {
-        RecordedRun::of(&self.observed, options).unwrap()
+        RecordedRun::from_observed(&self.observed, options).unwrap()
     }
 }
 

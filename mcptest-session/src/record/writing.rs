@@ -135,8 +135,8 @@ impl<'o> Writing<'o> {
         happened.sort_by_key(|(at, _, _)| *at);
         for (_, index, next) in happened {
             match next {
-                Next::Asked(call) => self.asked(call, &mut open[index]),
-                Next::Said(call, place) => self.said(call, place, &mut open[index]),
+                Next::Asked(call) => self.write_request(call, &mut open[index]),
+                Next::Said(call, place) => self.write_response(call, place, &mut open[index]),
                 Next::Acted(own) => self.acted(own),
             }
         }
@@ -146,7 +146,7 @@ impl<'o> Writing<'o> {
     }
 
     /// What a request tells that is new: results, and what the user says.
-    fn asked(&mut self, call: &ModelCall, open: &mut Open) {
+    fn write_request(&mut self, call: &ModelCall, open: &mut Open) {
         let new = call.asked.items.get(call.known..).unwrap_or_default();
         let waited = call.asked_at.saturating_sub(open.last.1);
         self.messages(call, new, waited, open);
@@ -165,7 +165,7 @@ impl<'o> Writing<'o> {
                 Item::Answer(parts) if open.agent.is_none() && call.changed.is_none() => {
                     for part in parts {
                         if let Part::Text(text) | Part::Refusal(text) = part {
-                            self.talk.said(text);
+                            self.talk.add_agent(text);
                         }
                     }
                 }
@@ -181,7 +181,7 @@ impl<'o> Writing<'o> {
     }
 
     /// What an answer says and calls.
-    fn said(&mut self, call: &ModelCall, place: usize, open: &mut Open) {
+    fn write_response(&mut self, call: &ModelCall, place: usize, open: &mut Open) {
         let is_own = open.agent.is_none();
         open.pairing.step();
         open.last = (Vec::new(), call.ended_at);
@@ -191,7 +191,7 @@ impl<'o> Writing<'o> {
         let mut number = 0;
         for part in &call.said.parts {
             match part {
-                Part::Text(text) | Part::Refusal(text) if is_own => self.talk.said(text),
+                Part::Text(text) | Part::Refusal(text) if is_own => self.talk.add_agent(text),
                 Part::Call(call) => {
                     let made = call.native.is_none().then_some((open.index, place, number));
                     number += usize::from(call.native.is_none());
@@ -255,7 +255,7 @@ impl<'o> Writing<'o> {
     where
         'o: 'n,
     {
-        match self.known.meant(name) {
+        match self.known.resolve(name) {
             Some((server, tool)) => (Some(server), tool),
             None => split_name(name, &self.options.servers),
         }
@@ -358,7 +358,7 @@ impl<'o> Writing<'o> {
     /// The trace, with the conversation that was made.
     pub(super) fn trace(mut self, conversation: &Value, closing: Option<&str>) -> Value {
         if let Some(closing) = closing {
-            self.talk.said(closing);
+            self.talk.add_agent(closing);
         }
         let mut trace = json!({
             "tool_calls": self.calls,

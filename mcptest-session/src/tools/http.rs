@@ -23,7 +23,7 @@ pub(super) struct Address {
 
 impl Address {
     /// Reads `http://127.0.0.1:PORT/PATH`.
-    pub(super) fn of(address: &str) -> Option<Self> {
+    pub(super) fn parse(address: &str) -> Option<Self> {
         let rest = address.strip_prefix("http://127.0.0.1:")?;
         let (port, path) = rest.split_once('/')?;
         let is_plain = |byte: u8| byte.is_ascii_graphic();

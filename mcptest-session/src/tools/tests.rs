@@ -20,7 +20,7 @@ fn block_on<T>(run: impl Future<Output = T>) -> T {
 async fn listening(door: &Door) -> (Endpoint, Tools) {
     let endpoint = Endpoint::start(Arc::new(door.clone())).await.unwrap();
     let address = format!("{}/tools", endpoint.url());
-    let tools = of(Some(Ok(address)), true).unwrap();
+    let tools = from_variable(Some(Ok(address)), true).unwrap();
     (endpoint, tools)
 }
 
@@ -65,7 +65,7 @@ fn a_tool_runs_while_it_is_recorded_and_not_while_it_is_played() {
             (calls[0].call_id.as_deref(), calls[1].inside),
             (id, Some(0))
         );
-        let plays = Door::of_notes(&records.written()[..3]);
+        let plays = Door::from_notes(&records.written()[..3]);
         let (_endpoint, tools) = listening(&plays).await;
         let never = || async { panic!("it runs") as Result<Vec<u32>, String> };
         let paid = tools.call("refund", json!({ "order": 7 }), never()).await;
@@ -108,18 +108,18 @@ fn nothing_runs_where_the_session_does_not_say_that_it_may() {
             "http://127.0.0.1:99999/tools",
         ] {
             assert!(
-                of(Some(Ok(address.to_owned())), false).is_err(),
+                from_variable(Some(Ok(address.to_owned())), false).is_err(),
                 "{address}"
             );
         }
-        assert!(of(None, true).is_err());
+        assert!(from_variable(None, true).is_err());
     });
 }
 
 #[test]
 fn without_a_session_a_tool_runs_as_it_is() {
     block_on(async {
-        let tools = of(None, false).unwrap();
+        let tools = from_variable(None, false).unwrap();
         let ran = tools
             .call("refund", json!({}), async { Ok::<_, String>(7) })
             .await;

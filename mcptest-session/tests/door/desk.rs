@@ -63,9 +63,12 @@ fn what_the_code_does_otherwise_is_told_and_nothing_is_done() {
     let effects = Effects::new();
     let cassette = recorded(Change::default(), &effects);
     let plays = |change: Change, runs: usize| {
-        let played = play(&cassette, &effects, PlaybackOptions::usual(), |place| {
-            pays(place, change)
-        });
+        let played = play(
+            &cassette,
+            &effects,
+            PlaybackOptions::suite_default(),
+            |place| pays(place, change),
+        );
         assert_eq!(effects.count(), 3 + runs, "{change:?}");
         told(&played)
     };
@@ -120,7 +123,12 @@ fn a_call_before_the_model_asks_for_it_is_told() {
         };
         let effects = Effects::new();
         let cassette = recorded(change, &effects);
-        let played = play(&cassette, &effects, PlaybackOptions::usual(), prepays);
+        let played = play(
+            &cassette,
+            &effects,
+            PlaybackOptions::suite_default(),
+            prepays,
+        );
         assert_eq!(effects.count(), 3);
         assert_eq!(
             told(&played),
@@ -138,9 +146,12 @@ fn a_call_after_the_model_was_told_its_result_is_told() {
         };
         let effects = Effects::new();
         let cassette = recorded(change, &effects);
-        let played = play(&cassette, &effects, PlaybackOptions::usual(), |place| {
-            postpays(place, change)
-        });
+        let played = play(
+            &cassette,
+            &effects,
+            PlaybackOptions::suite_default(),
+            |place| postpays(place, change),
+        );
         assert_eq!(effects.count(), 3);
         assert_eq!(
             told(&played),
@@ -150,7 +161,7 @@ fn a_call_after_the_model_was_told_its_result_is_told() {
         let later = |place| postpays(place, change);
         let run = record(&script(), &effects, |_| {}, later);
         let cassette = run.unwrap().cassette;
-        let played = play(&cassette, &effects, PlaybackOptions::usual(), later);
+        let played = play(&cassette, &effects, PlaybackOptions::suite_default(), later);
         assert_eq!((told(&played), effects.count()), (vec![], 6));
     }
 }
@@ -196,9 +207,12 @@ fn an_attempt_that_failed_is_played_too() {
         retries: false,
         ..change
     };
-    let played = play(&cassette, &effects, PlaybackOptions::usual(), |place| {
-        pays(place, once)
-    });
+    let played = play(
+        &cassette,
+        &effects,
+        PlaybackOptions::suite_default(),
+        |place| pays(place, once),
+    );
     assert_eq!(effects.count(), 5);
     assert!(
         told(&played)
@@ -235,16 +249,21 @@ fn an_older_recording_plays_what_the_model_was_told() {
     }
     is_green(&cassette, &effects, |place| pays(place, Change::default()));
     // Who wrote it knew nothing of the tool, so what is not called is told by the model's results alone.
-    let played = play(&cassette, &effects, PlaybackOptions::usual(), |place| {
-        let order = Some(9);
-        pays(
-            place,
-            Change {
-                order,
-                ..Change::default()
-            },
-        )
-    });
+    let played = play(
+        &cassette,
+        &effects,
+        PlaybackOptions::suite_default(),
+        |place| {
+            let order = Some(9);
+            pays(
+                place,
+                Change {
+                    order,
+                    ..Change::default()
+                },
+            )
+        },
+    );
     assert_eq!(effects.count(), 3);
     assert!(
         told(&played)
@@ -258,7 +277,7 @@ fn tools_that_are_named_run_for_real_and_their_results_are_compared() {
     let effects = Effects::new();
     let cassette = recorded(Change::default(), &effects);
     let plays = |secret: Option<&'static str>| {
-        let mut options = PlaybackOptions::usual();
+        let mut options = PlaybackOptions::suite_default();
         options.run = vec!["refund".to_owned()];
         let change = Change {
             secret,
@@ -306,9 +325,12 @@ fn an_agent_that_acts_in_text_is_recorded_and_played() {
     assert_eq!(cassette["trace"]["final_response"], "Both are refunded.");
     is_green(&cassette, &effects, |place| writes(place, false, None));
     let plays = |skips: bool, order: Option<u64>| {
-        let played = play(&cassette, &effects, PlaybackOptions::usual(), |place| {
-            writes(place, skips, order)
-        });
+        let played = play(
+            &cassette,
+            &effects,
+            PlaybackOptions::suite_default(),
+            |place| writes(place, skips, order),
+        );
         assert_eq!(effects.count(), 2);
         told(&played)
     };
@@ -373,7 +395,7 @@ fn what_a_tool_asks_for_is_not_asked_for_when_it_is_given_back() {
     let played = play(
         &cassette,
         &effects,
-        PlaybackOptions::usual(),
+        PlaybackOptions::suite_default(),
         |place| async move {
             let tools = Tools::new(&place);
             let call = |message: &Value| crate::model::calls(message)[0].0.clone();

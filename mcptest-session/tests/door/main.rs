@@ -85,7 +85,7 @@ fn play<F: Future<Output = ()>>(
     agent: impl FnOnce(Place) -> F,
 ) -> PlayedRun {
     let options = PlayOptions::new(options).unwrap();
-    let recording = Recording::of(cassette).unwrap();
+    let recording = Recording::from_cassette(cassette).unwrap();
     block_on(async {
         let turns = [desk::PROMPT.to_owned()];
         let session = PlaySession::start(recording, options, turns).await.unwrap();
@@ -132,7 +132,7 @@ fn is_green<F: Future<Output = ()>>(
     agent: impl FnOnce(Place) -> F,
 ) {
     let before = effects.count();
-    let played = play(cassette, effects, PlaybackOptions::usual(), agent);
+    let played = play(cassette, effects, PlaybackOptions::suite_default(), agent);
     assert_eq!(told(&played), [""; 0]);
     assert_eq!(effects.count(), before, "a tool ran");
     let run = played.cassette.unwrap();

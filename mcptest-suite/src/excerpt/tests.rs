@@ -157,7 +157,7 @@ fn every_suite_of_the_repository_reads_alike_agent_by_agent() {
         .parent()
         .filter(|parent| parent.join("suites").is_dir());
     let (mut cut, mut all) = (0, 0);
-    plain::tests::each_suite(around.unwrap_or(root), &mut |text| {
+    fast_parse::tests::each_suite(around.unwrap_or(root), &mut |text| {
         let Some(whole) = whole(text) else { return };
         for name in agents(&whole).iter().filter_map(case_name) {
             all += 1;

@@ -5,8 +5,8 @@ use super::fields::{Fields, is_own_key};
 use super::names::Identity;
 use super::problems::{Problems, did_you_mean};
 use super::{
-    answers, assertion, command, defaults, inject, models, names, of_a_run, oracle, prompt,
-    regression, snapshots, values,
+    answers, assertion, command, defaults, inject, models, names, oracle, prompt, regression,
+    run_targets, snapshots, values,
 };
 use crate::gates::{Gate, GateKind};
 use crate::model::{Agent, Assertion, Caps, CheckOptions, Model, Prices, Unsupported};
@@ -67,7 +67,7 @@ fn read(
 ) -> Option<Agent> {
     let mut fields = Fields::open(node, "an agent", problems)?
         .with_own_keys()
-        .with_defaults(defaults::of_agent(node, context.defaults));
+        .with_defaults(defaults::for_agent(node, context.defaults));
     let name = fields
         .required("name", problems)
         .and_then(|node| problems.words(node));
@@ -86,7 +86,7 @@ fn read(
     let (skip, only) = skip_and_only(&mut fields, problems);
     let regression = fields
         .entry("regression")
-        .and_then(|entry| regression::of_agent(entry, context.compared, problems));
+        .and_then(|entry| regression::read_agent(entry, context.compared, problems));
     let tags = fields.read("tags", problems, tags);
     let inject = fields.get("inject");
     let injects = inject.is_some_and(|node| node.items() != Some(&[]));
@@ -101,7 +101,7 @@ fn read(
         .map(|node| oracle::read(node, problems));
     let (expect, expects, mut unsupported) = expect(&mut fields, problems);
     snapshots::check_names(&expect, problems);
-    of_a_run::check(&expect, problems);
+    run_targets::check(&expect, problems);
     if observable.unwrap_or(context.observable) {
         oracle::check(&expect, problems);
     }
@@ -110,7 +110,7 @@ fn read(
     let facts = DeclaredAgent {
         runs: runs.as_ref(),
         injects,
-        faults: context.faults.of(&inject),
+        faults: context.faults.select(&inject),
         answers: &answers,
         expects,
         expect: &expect,
@@ -128,7 +128,7 @@ fn read(
         problems.push(asks_for_nothing(span));
     }
     let names = GateKind::ALL.iter().map(|kind| kind.name());
-    fields.told_together("the name of a gate, e.g. `trajectory`", names.collect());
+    fields.summarize_keys("the name of a gate, e.g. `trajectory`", names.collect());
     fields.finish(problems);
     if let Some(name) = &name {
         identities.push(Identity {

@@ -59,6 +59,6 @@ pub(super) fn bounds_of(schema: &Node) -> Vec<NumberBound> {
 }
 
 /// A number without the noise of its last binary digits.
-pub(super) fn shown(number: f64) -> f64 {
+pub(super) fn without_float_noise(number: f64) -> f64 {
     (number * 1e9).round() / 1e9
 }

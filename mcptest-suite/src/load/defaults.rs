@@ -45,7 +45,7 @@ pub(super) fn read<'n>(node: &'n Node, agents: usize, problems: &mut Problems) -
 }
 
 /// The defaults that an agent does not say itself.
-pub(super) fn of_agent<'n>(agent: &Node, defaults: &[&'n Entry]) -> Vec<&'n Entry> {
+pub(super) fn for_agent<'n>(agent: &Node, defaults: &[&'n Entry]) -> Vec<&'n Entry> {
     let says = |key: &str| agent.get(key).is_some();
     let missing = defaults.iter().copied().filter(|entry| {
         let alike = ALIKE.iter().find(|keys| keys.contains(&entry.key.as_str()));

@@ -8,7 +8,7 @@ use serde_json::{Number, Value};
 use mcptest_trace::eval::{Measure, Unit};
 use mcptest_trace::text::misspelt;
 
-use super::bounds::{BoundSide, NumberBound, SIDES, bounds_of, shown};
+use super::bounds::{BoundSide, NumberBound, SIDES, bounds_of, without_float_noise};
 use super::problems::{Problems, did_you_mean};
 use super::schema::{Schemas, below};
 use crate::matcher::{Demand, Join, Matcher};
@@ -59,7 +59,7 @@ fn looked<'a>(assertion: &'a Assertion, target: &Measure, rest: &[Segment]) -> L
     match rest {
         [Segment::Key(_)] => {
             let (better, meaning) = (target.better, target.meaning);
-            target = Measure::of(target.name, Unit::Count).at_least(1.0);
+            target = Measure::new(target.name, Unit::Count).at_least(1.0);
             (target.better, target.meaning) = (better, meaning);
         }
         [Segment::Index(_)] => target.list = false,
@@ -220,7 +220,7 @@ impl Looked<'_> {
     /// Every part of a schema that speaks of the target; references can chain as long as the file
     /// is, so not by recursion.
     fn schema(&self, schema: &JsonSchema, problems: &mut Problems) {
-        let mut schemas = Schemas::of(&schema.node);
+        let mut schemas = Schemas::from_root(&schema.node);
         let mut seen = HashSet::new();
         let mut waiting = vec![(*self, &schema.node)];
         while let Some((looked, node)) = waiting.pop() {
@@ -320,9 +320,9 @@ impl Looked<'_> {
             } else {
                 "one percent"
             };
-            let unit = target.of_one();
+            let unit = target.element_unit_and_range();
             let message = format!("`{}` is {unit}, and {value} means {words}", self.path);
-            let wanted = shown(value * 100.0);
+            let wanted = without_float_noise(value * 100.0);
             let problem = Diagnostic::at(bound.span, message);
             problems.push(problem.help(format!("write `{wanted}`")));
             return;
@@ -345,7 +345,9 @@ impl Looked<'_> {
         let problem = self.problem(bound.span, &format!("{} {holds} holds", bound.words()));
         let percent_meant = target.unit == Unit::Fraction && (2.0..=100.0).contains(&value);
         problems.push(match holds {
-            _ if percent_meant => problem.help(format!("write `{}`", shown(value / 100.0))),
+            _ if percent_meant => {
+                problem.help(format!("write `{}`", without_float_noise(value / 100.0)))
+            }
             "always" => problem.help("ask for more, or leave it out"),
             _ => problem.help("ask for a number that is possible"),
         });

@@ -15,7 +15,7 @@ pub(super) struct Faults {
 
 impl Faults {
     /// The faults at some places.
-    pub(super) fn of(&self, places: &[Spanned<usize>]) -> Vec<Fault> {
+    pub(super) fn select(&self, places: &[Spanned<usize>]) -> Vec<Fault> {
         let faults = places.iter().filter_map(|place| self.read.get(place.value));
         faults.map(|fault| fault.value.clone()).collect()
     }

@@ -56,7 +56,7 @@ impl<'n> Fields<'n> {
     }
 
     /// Makes help texts name these keys by one word, `called`, and not each key by its name.
-    pub(super) fn told_together(&mut self, called: &'static str, keys: Vec<&'static str>) {
+    pub(super) fn summarize_keys(&mut self, called: &'static str, keys: Vec<&'static str>) {
         self.together = Some((called, keys));
     }
 

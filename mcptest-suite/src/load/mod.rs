@@ -13,12 +13,12 @@ mod inject;
 mod models;
 mod named;
 mod names;
-mod of_a_run;
 mod oracle;
 mod prices;
 pub(crate) mod problems;
 mod prompt;
 mod regression;
+mod run_targets;
 pub(crate) mod schema;
 pub(crate) mod snapshots;
 mod top_level;
@@ -235,7 +235,7 @@ fn read_document(
     fields.get("variables");
     let regression = fields.entry("regression");
     let compared = regression.is_some();
-    let regression = regression.and_then(|entry| regression::of_suite(entry, problems));
+    let regression = regression.and_then(|entry| regression::read_suite(entry, problems));
     let agents = fields.entry("agents");
     let number = agents
         .and_then(|entry| entry.value.items())

@@ -24,7 +24,7 @@ const COSTS: [(&str, CostKind); 3] = [
 /// The largest rise that can be asked for, in percent.
 const LARGEST_RISE: f64 = 1e6;
 
-pub(super) fn of_suite(entry: &Entry, problems: &mut Problems) -> Option<Regression> {
+pub(super) fn read_suite(entry: &Entry, problems: &mut Problems) -> Option<Regression> {
     let mut fields = Fields::open(&entry.value, "`regression`", problems)?;
     let baseline = fields.required("baseline", problems);
     let baseline = baseline.and_then(|node| problems.path(node));
@@ -64,7 +64,7 @@ pub(super) fn of_suite(entry: &Entry, problems: &mut Problems) -> Option<Regress
 }
 
 /// `declared`: whether the suite says what its agents are compared with.
-pub(super) fn of_agent(
+pub(super) fn read_agent(
     entry: &Entry,
     declared: bool,
     problems: &mut Problems,

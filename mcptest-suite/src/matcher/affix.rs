@@ -38,7 +38,9 @@ impl Declared for StartsWith {
     }
 
     fn judge<R: Ready>(text: &String, found: &Value, _: &Snapshots<'_>) -> MatcherVerdict {
-        MatcherVerdict::of_text(found, |found| MatcherVerdict::of(found.starts_with(text)))
+        MatcherVerdict::judge_text(found, |found| {
+            MatcherVerdict::from_bool(found.starts_with(text))
+        })
     }
 
     fn phrase<R: Ready>(text: &String) -> String {
@@ -75,7 +77,9 @@ impl Declared for EndsWith {
     }
 
     fn judge<R: Ready>(text: &String, found: &Value, _: &Snapshots<'_>) -> MatcherVerdict {
-        MatcherVerdict::of_text(found, |found| MatcherVerdict::of(found.ends_with(text)))
+        MatcherVerdict::judge_text(found, |found| {
+            MatcherVerdict::from_bool(found.ends_with(text))
+        })
     }
 
     fn phrase<R: Ready>(text: &String) -> String {

@@ -41,7 +41,7 @@ impl Declared for Min {
     }
 
     fn judge<R: Ready>(least: &Number, found: &Value, _: &Snapshots<'_>) -> MatcherVerdict {
-        MatcherVerdict::of_number(found, |found| compare_numbers(found, least).is_ge())
+        MatcherVerdict::judge_number(found, |found| compare_numbers(found, least).is_ge())
     }
 
     fn phrase<R: Ready>(least: &Number) -> String {
@@ -79,7 +79,7 @@ impl Declared for Max {
     }
 
     fn judge<R: Ready>(most: &Number, found: &Value, _: &Snapshots<'_>) -> MatcherVerdict {
-        MatcherVerdict::of_number(found, |found| compare_numbers(found, most).is_le())
+        MatcherVerdict::judge_number(found, |found| compare_numbers(found, most).is_le())
     }
 
     fn phrase<R: Ready>(most: &Number) -> String {
@@ -143,7 +143,7 @@ impl Declared for Between {
         found: &Value,
         _: &Snapshots<'_>,
     ) -> MatcherVerdict {
-        MatcherVerdict::of_number(found, |found| {
+        MatcherVerdict::judge_number(found, |found| {
             compare_numbers(found, least).is_ge() && compare_numbers(found, most).is_le()
         })
     }

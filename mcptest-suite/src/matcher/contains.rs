@@ -47,7 +47,7 @@ impl Declared for Contains {
 
     fn judge<R: Ready>(value: &Value, found: &Value, _: &Snapshots<'_>) -> MatcherVerdict {
         match comparable_below(value, found) {
-            Ok(()) => MatcherVerdict::of_differences(contains_diffs(value, found), value),
+            Ok(()) => MatcherVerdict::from_differences(contains_diffs(value, found), value),
             Err(reason) => MatcherVerdict::NotApplicable(vec![reason]),
         }
     }
@@ -174,7 +174,7 @@ impl Declared for Icontains {
 
 fn contained(expected: &Value, found: &Value) -> MatcherVerdict {
     match comparable_below(expected, found) {
-        Ok(()) => MatcherVerdict::of(contains(expected, found)),
+        Ok(()) => MatcherVerdict::from_bool(contains(expected, found)),
         Err(reason) => MatcherVerdict::NotApplicable(vec![reason]),
     }
 }

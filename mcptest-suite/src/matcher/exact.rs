@@ -41,7 +41,7 @@ impl Declared for Exact {
     }
 
     fn judge<R: Ready>(value: &Value, found: &Value, _: &Snapshots<'_>) -> MatcherVerdict {
-        MatcherVerdict::of_differences(exact_diffs(value, found), value)
+        MatcherVerdict::from_differences(exact_diffs(value, found), value)
     }
 
     fn phrase<R: Ready>(value: &Value) -> String {

@@ -108,7 +108,7 @@ impl<R: Ready> Matcher<R> {
                 least.and_then(Number::as_f64),
                 most.and_then(Number::as_f64),
             ),
-            (Demand::Valid(schema), _) => of_schema(R::schema_json(schema)),
+            (Demand::Valid(schema), _) => schema_limits(R::schema_json(schema)),
             (_, Some(Join::All)) => facts
                 .below
                 .iter()
@@ -122,7 +122,7 @@ impl<R: Ready> Matcher<R> {
     }
 }
 
-fn of_schema(schema: &Value) -> Limits {
+fn schema_limits(schema: &Value) -> Limits {
     let number = |key: &str| schema.get(key).and_then(Value::as_f64);
     let only = number("const");
     (

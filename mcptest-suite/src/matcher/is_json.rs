@@ -48,7 +48,7 @@ impl Declared for IsJson {
         found: &Value,
         _: &Snapshots<'_>,
     ) -> MatcherVerdict {
-        MatcherVerdict::of_text(found, |text| match serde_json::from_str(text) {
+        MatcherVerdict::judge_text(found, |text| match serde_json::from_str(text) {
             Ok(parsed) => optional_schema::judge::<R>(schema.as_ref(), &parsed),
             Err(error) => MatcherVerdict::Fails(vec![format!("not JSON: {error}")]),
         })

@@ -78,7 +78,7 @@ impl Declared for Levenshtein {
     }
 
     fn judge<R: Ready>(near: &Near, found: &Value, _: &Snapshots<'_>) -> MatcherVerdict {
-        MatcherVerdict::of_text(found, |text| distance(near, text))
+        MatcherVerdict::judge_text(found, |text| distance(near, text))
     }
 
     fn phrase<R: Ready>(near: &Near) -> String {

@@ -42,7 +42,9 @@ impl Declared for Regex {
     }
 
     fn judge<R: Ready>(pattern: &R::Pattern, found: &Value, _: &Snapshots<'_>) -> MatcherVerdict {
-        MatcherVerdict::of_text(found, |text| MatcherVerdict::of(R::is_found(pattern, text)))
+        MatcherVerdict::judge_text(found, |text| {
+            MatcherVerdict::from_bool(R::is_found(pattern, text))
+        })
     }
 
     fn phrase<R: Ready>(pattern: &R::Pattern) -> String {

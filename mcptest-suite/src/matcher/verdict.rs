@@ -22,7 +22,7 @@ pub enum MatcherVerdict {
 
 impl MatcherVerdict {
     /// A verdict without details.
-    pub(super) fn of(holds: bool) -> Self {
+    pub(super) fn from_bool(holds: bool) -> Self {
         if holds {
             Self::Holds
         } else {
@@ -31,7 +31,7 @@ impl MatcherVerdict {
     }
 
     /// Differences as lines; a difference of the whole value is left to showing both.
-    pub(super) fn of_differences(diffs: Vec<ArgDiff>, expected: &Value) -> Self {
+    pub(super) fn from_differences(diffs: Vec<ArgDiff>, expected: &Value) -> Self {
         if diffs.is_empty() {
             return Self::Holds;
         }
@@ -43,7 +43,7 @@ impl MatcherVerdict {
     }
 
     /// Judges a text with `judge`. A value that is no text is not judged.
-    pub(super) fn of_text(found: &Value, judge: impl FnOnce(&str) -> Self) -> Self {
+    pub(super) fn judge_text(found: &Value, judge: impl FnOnce(&str) -> Self) -> Self {
         match found {
             Value::String(text) => judge(text),
             _ => Self::NotApplicable(vec!["this matcher reads text only".to_owned()]),
@@ -51,9 +51,9 @@ impl MatcherVerdict {
     }
 
     /// Judges a number with `judge`. A value that is no number is not judged.
-    pub(super) fn of_number(found: &Value, judge: impl FnOnce(&Number) -> bool) -> Self {
+    pub(super) fn judge_number(found: &Value, judge: impl FnOnce(&Number) -> bool) -> Self {
         match found {
-            Value::Number(number) => Self::of(judge(number)),
+            Value::Number(number) => Self::from_bool(judge(number)),
             _ => Self::NotApplicable(vec!["this matcher reads numbers only".to_owned()]),
         }
     }

@@ -1,10 +1,10 @@
 //! Short forms of recorded values in messages, and what tells two of them apart. For the crates of this
 //! workspace alone: no promise is made of it.
 
-mod apart;
 mod difference;
-mod look;
-mod unseen;
+mod invisible_difference;
+mod lookalikes;
+mod skeleton;
 
 use std::borrow::Cow;
 
@@ -12,10 +12,10 @@ use mcptest_trace::text::escape_line;
 use mcptest_trace::trace::canonical_json;
 use serde_json::Value;
 
-pub use apart::{tell_apart, tell_both_apart};
 pub use difference::difference;
-pub use look::{looking_alike, part_that_looks_like};
-pub use unseen::{TextForm, normalised, unseen, unseen_in};
+pub use invisible_difference::{TextForm, normalised, unseen, unseen_in};
+pub use lookalikes::{escape_lookalike_pair, escape_lookalikes};
+pub use skeleton::{looking_alike, part_that_looks_like};
 
 /// The most characters of a value that are shown on one line.
 const SHOWN: usize = 160;

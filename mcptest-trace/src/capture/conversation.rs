@@ -43,7 +43,7 @@ impl Conversation {
     }
 
     /// Takes in a request to the model. Returns for each part that it is sent whether the part is new.
-    pub(super) fn asked(&mut self, exchange: &Exchange) -> Vec<bool> {
+    pub(super) fn add_request(&mut self, exchange: &Exchange) -> Vec<bool> {
         let sent = exchange.sent();
         let new = is_new(&self.known, &self.said, &sent);
         self.known = sent;
@@ -54,7 +54,7 @@ impl Conversation {
     /// Takes in an answer of the model.
     pub(super) fn answered(&mut self, exchange: &Exchange) {
         self.answers += 1;
-        self.said = exchange.said();
+        self.said = exchange.response_keys();
     }
 
     /// Takes in a call of the last answer. `call` is its place among the calls of the run.

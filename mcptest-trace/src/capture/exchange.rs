@@ -39,7 +39,7 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    pub(super) fn of(attributes: &Map<String, Value>) -> Self {
+    pub(super) fn from_attributes(attributes: &Map<String, Value>) -> Self {
         let told = |meaning: Meaning| {
             let mut values = meaning.names().filter_map(|key| attributes.get(key));
             values.find(|value| !value.is_null()).map(unfolded)
@@ -56,7 +56,7 @@ impl Exchange {
         });
         let mut system = instructions.unwrap_or_default();
         let input = messages(Meaning::Input).map(|messages| {
-            let messages = messages.iter().map(Message::of);
+            let messages = messages.iter().map(Message::from_json);
             let (instructing, rest): (Vec<_>, Vec<_>) =
                 messages.partition(|message| is_system(&message.role));
             for message in instructing {
@@ -73,7 +73,7 @@ impl Exchange {
         Self {
             system: Some(system.join("\n\n")).filter(|text| !text.is_empty()),
             input,
-            output: output.map(Message::of),
+            output: output.map(Message::from_json),
             finish: output.and_then(|it| Some(it.get("finish_reason")?.as_str()?.to_owned())),
         }
     }
@@ -104,17 +104,17 @@ impl Exchange {
     }
 
     /// A key for each part of the answer: parts with equal keys are one part.
-    pub(super) fn said(&self) -> Vec<String> {
+    pub(super) fn response_keys(&self) -> Vec<String> {
         let messages = self.output.iter();
         messages.flat_map(Message::essences).collect()
     }
 }
 
 impl Message {
-    fn of(message: &Value) -> Self {
+    fn from_json(message: &Value) -> Self {
         let text = |key: &str| message.get(key).and_then(Value::as_str);
         let parts = message.get("parts").and_then(Value::as_array);
-        let mut parts = joined(parts.into_iter().flatten().filter_map(Part::of));
+        let mut parts = joined(parts.into_iter().flatten().filter_map(Part::from_json));
         if let (true, Some(content)) = (parts.is_empty(), text("content")) {
             parts.push(Part::Text(content.to_owned()));
         }
@@ -173,7 +173,7 @@ impl Message {
 }
 
 impl Part {
-    fn of(part: &Value) -> Option<Self> {
+    fn from_json(part: &Value) -> Option<Self> {
         let own = |key: &str| part.get(key).filter(|value| !value.is_null());
         let named = |key: &str| own(key).and_then(Value::as_str).map(str::to_owned);
         Some(match named("type").as_deref().unwrap_or("text") {

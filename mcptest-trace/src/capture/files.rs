@@ -5,9 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
-use super::written::Written;
+use super::captured_run::Written;
 use crate::record::RecordError;
-use crate::record::environment::{secrets_by_name, usual_secrets, variables};
+use crate::record::environment::{provider_secrets, secrets_by_name, variables};
 use crate::record::redact::Redactor;
 use crate::record::store::{Layout, Store, StoreError, render, write_atomically};
 use crate::text::slug;
@@ -63,7 +63,7 @@ fn add(run: &Written, cassette: &Value, folder: &Path) -> Result<PathBuf, StoreE
 
 /// What is taken out of the runs: the values of variables that hold keys, and what the program named.
 pub(super) fn redactor(named: &[(String, String)]) -> Result<Redactor, RecordError> {
-    let secrets = usual_secrets()
+    let secrets = provider_secrets()
         .chain(named.iter().cloned())
         .chain(secrets_by_name(variables()));
     Redactor::new(secrets, Vec::new()).map_err(|error| RecordError::new(error.to_string()))

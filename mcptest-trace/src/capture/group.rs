@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use super::exchange::Exchange;
-use super::seen::Seen;
+use super::span::Seen;
 use crate::spans::{Meaning, SpanRole};
 
 /// Spans that belong together, in the order in which they began.

@@ -76,7 +76,7 @@ impl Capture {
         if let Err(error) = written {
             let mut more = Work::default();
             self.state()
-                .say_once(format!("a run is not written: {error}"), &mut more);
+                .warn_once(format!("a run is not written: {error}"), &mut more);
             more.said.iter().for_each(|line| say(line));
         }
     }

@@ -5,6 +5,7 @@
 //! - `run` and `conversation`: the spans of a run in the order in which things happened; `written`: a cassette of them;
 //! - `files`: where cassettes are put.
 
+mod captured_run;
 mod conversation;
 mod exchange;
 mod fields;
@@ -12,11 +13,10 @@ mod files;
 mod group;
 mod layer;
 mod run;
-mod seen;
+mod span;
 mod state;
 #[cfg(test)]
 mod tests;
-mod written;
 
 use std::path::PathBuf;
 

@@ -2,11 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::captured_run::{Written, milliseconds};
 use super::conversation::Conversation;
 use super::exchange::{Exchange, Message, Part, arguments};
 use super::group::{Group, RunSpans};
-use super::seen::Seen;
-use super::written::{Written, milliseconds};
+use super::span::Seen;
 use crate::spans::{self, Ended, Meaning};
 
 /// The result of reading a run from its spans.
@@ -105,7 +105,7 @@ pub(super) fn read(group: &Group, run: &RunSpans, ended: bool) -> Told {
     moments.sort_by_key(|(at, _)| *at);
     for (_, next) in moments {
         match next {
-            Next::Asked(call) => reading.asked(call),
+            Next::Asked(call) => reading.handle_request(call),
             Next::Answered(call) => reading.answered(call),
             Next::Ran(tool) => reading.ran(tool),
         }
@@ -155,7 +155,7 @@ impl Reading<'_> {
                         let same = if by_id {
                             own.is_some() && own == id.as_deref()
                         } else {
-                            let shown = span.told(Meaning::Arguments).map(arguments);
+                            let shown = span.attribute(Meaning::Arguments).map(arguments);
                             (own.is_none() || id.is_none())
                                 && span.tool() == Some(name)
                                 && shown.is_none_or(|shown| shown == *args)
@@ -180,11 +180,14 @@ impl Reading<'_> {
         let exchanges = || own.iter().filter_map(|call| call.exchange.as_ref());
         let system = exchanges().find_map(|exchange| exchange.system.clone());
         self.written.system_prompt = system;
-        let number = |meaning| own.iter().find_map(|call| call.told(meaning)?.as_number());
+        let number = |meaning| {
+            own.iter()
+                .find_map(|call| call.attribute(meaning)?.as_number())
+        };
         self.written.temperature = number(Meaning::Temperature).cloned();
         self.written.max_tokens = own.iter().find_map(|call| call.count(Meaning::MaxTokens));
         self.written.tools = own.iter().find_map(|call| {
-            let told = call.told(Meaning::OfferedTools)?;
+            let told = call.attribute(Meaning::OfferedTools)?;
             let told = serde_json::from_str(told.as_str()?).unwrap_or_else(|_| told.clone());
             let names = told.as_array()?.iter().map(|tool| {
                 let function = tool.get("function").unwrap_or(tool);
@@ -220,13 +223,13 @@ impl Reading<'_> {
         name.or(of_span).unwrap_or("agent").to_owned()
     }
 
-    fn asked(&mut self, call: usize) {
+    fn handle_request(&mut self, call: usize) {
         let Some(exchange) = &self.group.spans[call].exchange else {
             return;
         };
         let at = self.conversation(call, self.group.spans[call].text(Meaning::AgentName));
         let is_own = self.conversations[at].agent.is_none();
-        let new = self.conversations[at].asked(exchange);
+        let new = self.conversations[at].add_request(exchange);
         let mut new = new.into_iter();
         let mut messages: Vec<(&Message, Vec<&Part>)> = Vec::new();
         for message in exchange.input.iter().flatten() {
@@ -298,7 +301,9 @@ impl Reading<'_> {
         let mut place = 0;
         for part in exchange.output.iter().flat_map(|message| &message.parts) {
             match part {
-                Part::Text(text) if agent.is_none() && !text.is_empty() => self.written.said(text),
+                Part::Text(text) if agent.is_none() && !text.is_empty() => {
+                    self.written.add_agent_text(text)
+                }
                 Part::Call { name, args, .. } => {
                     let made = self
                         .written
@@ -320,7 +325,7 @@ impl Reading<'_> {
         let agent = self.conversations[at].agent.clone();
         let span = &self.group.spans[tool];
         let args = span
-            .told(Meaning::Arguments)
+            .attribute(Meaning::Arguments)
             .map_or_else(|| serde_json::json!({}), arguments);
         let name = span.tool().unwrap_or_default();
         let made = self.written.called(name, args, agent.as_deref(), false);
@@ -348,7 +353,7 @@ impl Reading<'_> {
         if exchange.output.is_none() {
             return Ended::by("interrupted");
         }
-        let told = last.and_then(|last| last.told(Meaning::FinishReason));
+        let told = last.and_then(|last| last.attribute(Meaning::FinishReason));
         let told = told.and_then(|told| {
             let listed = serde_json::from_str::<Vec<String>>(told.as_str()?).ok();
             listed.map_or_else(

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::captured_run::Written;
 use super::files::RunFile;
 use super::group::Group;
 use super::run::{Told, read};
-use super::seen::{Seen, role};
-use super::written::Written;
+use super::span::{Seen, role};
 use crate::spans::SpanRole;
 
 /// An open span.
@@ -71,7 +71,7 @@ impl State {
             let is_lone = around.is_none() && role != SpanRole::Agent;
             if is_lone {
                 if role == SpanRole::ModelCall {
-                    self.say_once(LONE.to_owned(), &mut work);
+                    self.warn_once(LONE.to_owned(), &mut work);
                 }
             } else {
                 self.keep(id, &mut open, role, |group, parent| Seen {
@@ -181,7 +181,7 @@ impl State {
             let file = Arc::clone(recorded.files.entry(run.key).or_default());
             match read(&recorded.group, &run, ended.is_none()) {
                 Told::Run(run) => work.runs.push((file, recorded.state, run)),
-                Told::Lost(why) if ended.is_none() => self.say_once(why, work),
+                Told::Lost(why) if ended.is_none() => self.warn_once(why, work),
                 Told::Lost(_) | Told::Nothing => {}
             }
         }
@@ -189,7 +189,7 @@ impl State {
     }
 
     /// Queues a warning, unless it was queued before.
-    pub(super) fn say_once(&mut self, what: String, work: &mut Work) {
+    pub(super) fn warn_once(&mut self, what: String, work: &mut Work) {
         if self.said.insert(what.clone()) {
             work.said.push(what);
         }

@@ -19,7 +19,7 @@ struct Desk {
 
 impl Desk {
     /// Captures what a program does.
-    fn of(program: impl FnOnce()) -> Self {
+    fn capture(program: impl FnOnce()) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let layer = capture(folder.path()).secret("DESK", "desk-secret-1");
         let subscriber = tracing_subscriber::registry().with(layer);
@@ -116,7 +116,7 @@ fn stop(run: &Value) -> Option<&str> {
 }
 
 /// The calls of a run: the tool, whose it is, and whether it failed.
-fn told(run: &Value) -> Vec<(&str, Option<&str>, Option<bool>)> {
+fn call_outcomes(run: &Value) -> Vec<(&str, Option<&str>, Option<bool>)> {
     let calls = run["trace"]["tool_calls"].as_array().unwrap();
     let results = run["trace"]["tool_results"].as_array().unwrap();
     let calls = calls.iter().enumerate().map(|(index, call)| {

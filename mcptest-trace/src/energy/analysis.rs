@@ -87,28 +87,28 @@ pub struct Analysis {
 }
 
 metrics! { Analysis as analysis {
-    Measure::of("energy.tripped", Unit::Flag)
+    Measure::new("energy.tripped", Unit::Flag)
         .lower_is_better("1 when a guard would have stopped the run for its growth")
         => analysis.tripped,
-    Measure::of("energy.frozen", Unit::Flag)
+    Measure::new("energy.frozen", Unit::Flag)
         .lower_is_better("1 when the run used up its token budget") => analysis.frozen,
-    Measure::of("energy.trip_step", Unit::Count)
+    Measure::new("energy.trip_step", Unit::Count)
         .only_describes("the step that tripped, if one did")
         .at_least(1.0)
         .sometimes() => analysis.trip_step,
-    Measure::of("energy.peak_ratio", Unit::Ratio)
+    Measure::new("energy.peak_ratio", Unit::Ratio)
         .lower_is_better("the most tokens of a step against the baseline, where there is one")
         .sometimes() => analysis.peak_ratio,
-    Measure::of("energy.baseline", Unit::Tokens)
+    Measure::new("energy.baseline", Unit::Tokens)
         .only_describes("tokens of a usual step, where the warm-up came to its end")
         .sometimes() => analysis.baseline,
-    Measure::of("energy.tokens", Unit::Tokens)
+    Measure::new("energy.tokens", Unit::Tokens)
         .lower_is_better("tokens of the whole run") => analysis.tokens,
-    Measure::of("energy.tokens_after_trip", Unit::Tokens)
+    Measure::new("energy.tokens_after_trip", Unit::Tokens)
         .lower_is_better("tokens that a live guard would have saved") => analysis.tokens_after_trip,
-    Measure::of("energy.pattern", Unit::Word(PATTERNS))
+    Measure::new("energy.pattern", Unit::Word(PATTERNS))
         .only_describes("how the run failed, as its growth shows it") => analysis.pattern.as_str(),
-    Measure::of("energy.drift", Unit::Distance)
+    Measure::new("energy.drift", Unit::Distance)
         .lower_is_better("how far the last texts are from the system prompt, where there are both")
         .up_to(2.0)
         .sometimes() => analysis.drift,
@@ -361,7 +361,7 @@ mod tests {
             let options = GuardOptions { warmup_turns, ..GuardOptions::default() };
             let analysis = analyse(&run(&tokens), options, None).unwrap();
             let mut guard = GrowthRatioGuard::new(options).unwrap();
-            let stop = tokens.iter().find_map(|tokens| guard.record(Step::of(*tokens)).err());
+            let stop = tokens.iter().find_map(|tokens| guard.record(Step::new(*tokens)).err());
             prop_assert_eq!(analysis.stopped, stop);
             prop_assert!(!(analysis.tripped && analysis.frozen));
             prop_assert!(analysis.tokens_after_trip <= analysis.tokens);

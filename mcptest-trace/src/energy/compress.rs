@@ -188,7 +188,7 @@ impl Decimator {
             .iter()
             .map(|message| message.text.to_lowercase())
             .collect();
-        let history = History::of(&texts);
+        let history = History::from_texts(&texts);
         let relevance = history.relevance();
         let novelty = history.novelty(self.options.recent);
         let last = real(messages.len().saturating_sub(1).max(1));
@@ -241,7 +241,7 @@ struct History {
 }
 
 impl History {
-    fn of(texts: &[String]) -> Self {
+    fn from_texts(texts: &[String]) -> Self {
         let mut numbers: HashMap<&str, usize> = HashMap::new();
         let mut frequency = Vec::new();
         // Where the last message that has each term holds it, with that message, counted from 1.

@@ -54,7 +54,7 @@ impl Condition {
     /// use mcptest_trace::energy::{Condition, GuardOptions, Step};
     ///
     /// let mut monitor = Condition::GrowthOnly.monitor(GuardOptions::default())?;
-    /// monitor.record(Step::of(1_000))?;
+    /// monitor.record(Step::new(1_000))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn monitor(self, options: GuardOptions) -> Result<Monitor, OptionsError> {
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn each_condition_stops_a_spiral_in_its_own_way() {
-        let spiral = [1000, 1000, 1000, 4000, 8000, 16_000, 32_000, 64_000].map(Step::of);
+        let spiral = [1000, 1000, 1000, 4000, 8000, 16_000, 32_000, 64_000].map(Step::new);
         let drifting = spiral.map(|step| Step {
             drift: Some(0.9),
             ..step

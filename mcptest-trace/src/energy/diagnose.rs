@@ -79,7 +79,7 @@ fn retry_storm(trajectory: &Trajectory<'_>) -> Option<Finding> {
         .iter()
         .map(|step| real(step.tokens))
         .collect();
-    let summary = Summary::of(&tokens).filter(|summary| summary.mean > 0.0)?;
+    let summary = Summary::from_values(&tokens).filter(|summary| summary.mean > 0.0)?;
     let variation = summary.deviation? / summary.mean;
     (variation < RETRY_VARIATION && steps >= RETRY_STEPS).then(|| {
         let line = format!(

@@ -112,7 +112,7 @@ impl RunSteps {
     pub fn steps(&self) -> Vec<Step> {
         let totals = self.tokens.iter();
         let totals = totals.map(|tokens| tokens.total().unwrap_or_default());
-        totals.map(Step::of).collect()
+        totals.map(Step::new).collect()
     }
 }
 
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn characters_are_counted_and_not_bytes() {
         let steps = RunSteps::estimated(&trace(&[("user", "東京東京"), ("assistant", "äöüß")]));
-        assert_eq!(steps.steps(), [Step::of(2)]);
+        assert_eq!(steps.steps(), [Step::new(2)]);
     }
 
     #[test]
@@ -203,7 +203,7 @@ mod tests {
         let envelope = json!({ "conversation": { "steps": [{ "prompt": u64::MAX, "completion": 2 }, { "prompt": 0, "completion": 0 }] } });
         let steps = RunSteps::recorded_or_estimated(&Trace::from_envelope(&envelope));
         assert!(!steps.estimated);
-        assert_eq!(steps.steps(), [Step::of(u64::MAX), Step::of(0)]);
+        assert_eq!(steps.steps(), [Step::new(u64::MAX), Step::new(0)]);
         let untold = json!({ "conversation": { "steps": [{ "prompt": 7 }, {}] } });
         assert_eq!(RunSteps::recorded(&Trace::from_envelope(&untold)), None);
     }

@@ -21,11 +21,11 @@ use crate::number::{real, whole};
 /// // The figure of §3.
 /// let mut guard = GrowthRatioGuard::new(GuardOptions::default())?;
 /// for tokens in [1000, 1100, 1050, 1200, 1500] {
-///     assert_eq!(guard.record(Step::of(tokens))?, Status::Stable);
+///     assert_eq!(guard.record(Step::new(tokens))?, Status::Stable);
 /// }
-/// assert_eq!(guard.record(Step::of(2800))?, Status::Warning);
-/// assert_eq!(guard.record(Step::of(3500))?, Status::Warning);
-/// let error = guard.record(Step::of(4500)).unwrap_err();
+/// assert_eq!(guard.record(Step::new(2800))?, Status::Warning);
+/// assert_eq!(guard.record(Step::new(3500))?, Status::Warning);
+/// let error = guard.record(Step::new(4500)).unwrap_err();
 /// assert_eq!(error.step(), 8);
 /// assert_eq!(guard.status(), Status::Tripped);
 /// println!("{}", guard.report());

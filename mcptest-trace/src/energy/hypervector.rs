@@ -87,7 +87,7 @@ impl Hypervector {
             .iter()
             .map(|(key, count)| (places(*key), *count))
             .collect();
-        let ballots = Ballots::of(&grams);
+        let ballots = Ballots::from_counts(&grams);
 
         // Four words of every vector at a time, so that the letters' part stays in the L1 cache.
         let mut letters = vec![[0; LANES]; 3 * alphabet.len()];
@@ -131,7 +131,7 @@ impl Hypervector {
             .iter()
             .fold(TIES, |sum, vector| sum.wrapping_add(vector.words[0]));
         let tie_break = scramble(sum);
-        let ballots = Ballots::of(
+        let ballots = Ballots::from_counts(
             &vectors
                 .iter()
                 .map(|vector| (*vector, 1))

@@ -19,7 +19,7 @@
 //!     let mut context = 1_000;
 //!     loop {
 //!         // Call the model, run the tools, and say what it took:
-//!         guard.record(Step::of(context).with_errors(0))?;
+//!         guard.record(Step::new(context).with_errors(0))?;
 //!         context += context / 2;
 //!     }
 //! }

@@ -15,10 +15,10 @@ use crate::number::real;
 ///
 /// // The healthy run of §2: a false alarm.
 /// let mut monitor = LyapunovMonitor::default();
-/// assert_eq!(monitor.record(Step::of(1000))?, Status::Stable);
-/// assert_eq!(monitor.record(Step::of(1800))?, Status::Warning);
-/// assert_eq!(monitor.record(Step::of(2600))?, Status::Warning);
-/// assert!(monitor.record(Step::of(3400)).is_err());
+/// assert_eq!(monitor.record(Step::new(1000))?, Status::Stable);
+/// assert_eq!(monitor.record(Step::new(1800))?, Status::Warning);
+/// assert_eq!(monitor.record(Step::new(2600))?, Status::Warning);
+/// assert!(monitor.record(Step::new(3400)).is_err());
 /// # Ok::<(), mcptest_trace::energy::EnergyError>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -123,8 +123,8 @@ impl LyapunovMonitor {
 /// use mcptest_trace::energy::{NaiveCap, Status, Step};
 ///
 /// let mut cap = NaiveCap::new(5_000)?;
-/// assert_eq!(cap.record(Step::of(4_999))?, Status::Stable);
-/// let error = cap.record(Step::of(1)).unwrap_err();
+/// assert_eq!(cap.record(Step::new(4_999))?, Status::Stable);
+/// let error = cap.record(Step::new(1)).unwrap_err();
 /// assert_eq!(error.to_string(), "frozen at step 2: 5000 tokens spent of a budget of 5000");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -210,11 +210,11 @@ mod tests {
     fn a_fall_starts_the_streak_anew() {
         let mut monitor = LyapunovMonitor::default();
         for tokens in [10, 10, 10, 9, 9, 9] {
-            monitor.record(Step::of(tokens)).unwrap();
+            monitor.record(Step::new(tokens)).unwrap();
         }
-        let stop = monitor.record(Step::of(9)).unwrap_err();
+        let stop = monitor.record(Step::new(9)).unwrap_err();
         assert_eq!((stop.step(), stop.status()), (7, Status::Tripped));
-        assert_eq!(monitor.record(Step::of(1)), Err(stop));
+        assert_eq!(monitor.record(Step::new(1)), Err(stop));
     }
 
     #[test]
@@ -246,7 +246,7 @@ mod tests {
             window in 1..5_usize,
         ) {
             let mut monitor = LyapunovMonitor::new(1.0, window).unwrap();
-            let stop = tokens.iter().find_map(|tokens| monitor.record(Step::of(*tokens)).err());
+            let stop = tokens.iter().find_map(|tokens| monitor.record(Step::new(*tokens)).err());
             let expected = (window..tokens.len()).find(|last| {
                 (last - window..*last).all(|index| tokens[index + 1] >= tokens[index])
             });

@@ -20,7 +20,7 @@ pub const PROJECTED_STEPS: u64 = 10;
 ///
 /// let mut guard = GrowthRatioGuard::new(GuardOptions::default())?;
 /// for tokens in [1000, 1000, 1000, 1600, 1900, 2600, 3900, 6100] {
-///     if guard.record(Step::of(tokens)).is_err() {
+///     if guard.record(Step::new(tokens)).is_err() {
 ///         break;
 ///     }
 /// }

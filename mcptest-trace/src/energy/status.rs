@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 /// use mcptest_trace::energy::Step;
 ///
-/// let step = Step::of(1_800).with_errors(1);
+/// let step = Step::new(1_800).with_errors(1);
 /// assert_eq!(step.drift, None);
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub struct Step {
 impl Step {
     /// A step of which only the tokens are known.
     #[must_use]
-    pub fn of(tokens: u64) -> Self {
+    pub fn new(tokens: u64) -> Self {
         Self {
             tokens,
             ..Self::default()

@@ -110,8 +110,8 @@ pub struct Sweep {
 /// ```
 /// use mcptest_trace::energy::{GuardOptions, Step, SweepRun, sweep};
 ///
-/// let spiral = [1000, 1000, 1000, 4000, 4000, 4000, 5000].map(Step::of);
-/// let steady = [1000; 7].map(Step::of);
+/// let spiral = [1000, 1000, 1000, 4000, 4000, 4000, 5000].map(Step::new);
+/// let steady = [1000; 7].map(Step::new);
 /// let runs = [
 ///     SweepRun::new(&spiral, Some(false)),
 ///     SweepRun::new(&steady, Some(true)),
@@ -221,7 +221,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn steps(tokens: &[u64]) -> Vec<Step> {
-        tokens.iter().copied().map(Step::of).collect()
+        tokens.iter().copied().map(Step::new).collect()
     }
 
     #[test]

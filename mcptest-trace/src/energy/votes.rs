@@ -17,7 +17,7 @@ pub(super) struct Ballots<T> {
 }
 
 impl<T: Copy> Ballots<T> {
-    pub(super) fn of(counted: &[(T, usize)]) -> Self {
+    pub(super) fn from_counts(counted: &[(T, usize)]) -> Self {
         let counts = || counted.iter().map(|(_, count)| *count);
         let digits = usize::BITS - counts().max().unwrap_or_default().leading_zeros();
         let has = |digit: u32| {
@@ -186,7 +186,7 @@ mod tests {
             votes in prop::collection::vec((any::<Lane>(), prop_oneof![3 => Just(1), 1 => 0..70_usize]), 0..130),
             tie_break: Lane,
         ) {
-            let packed = majority(&Ballots::of(&votes), tie_break, |vote| *vote);
+            let packed = majority(&Ballots::from_counts(&votes), tie_break, |vote| *vote);
             for component in 0..64 * LANES {
                 let set = |lane: &Lane| lane[component / 64] >> (component % 64) & 1 == 1;
                 let cast = votes.iter().flat_map(|(vote, count)| std::iter::repeat_n(vote, *count));

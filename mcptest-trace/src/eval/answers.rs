@@ -35,25 +35,27 @@ impl OwnAnswer {
 
     /// Where the arguments of a call are not what the entry asks for.
     fn differs(&self, args: &Value) -> Vec<ArgDiff> {
-        let places = self.asked(args).map(|(key, wanted, found)| match found {
-            Some(found) => {
-                let differs = subset_diffs(wanted, found).into_iter();
-                differs
-                    .map(|differs| differs.below(&key_path("", key)))
-                    .collect()
-            }
-            None => vec![ArgDiff::new(key_path("", key), Some(wanted.clone()), None)],
-        });
+        let places = self
+            .expected_args(args)
+            .map(|(key, wanted, found)| match found {
+                Some(found) => {
+                    let differs = subset_diffs(wanted, found).into_iter();
+                    differs
+                        .map(|differs| differs.below(&key_path("", key)))
+                        .collect()
+                }
+                None => vec![ArgDiff::new(key_path("", key), Some(wanted.clone()), None)],
+            });
         places.collect::<Vec<_>>().concat()
     }
 
     fn fits(&self, args: &Value) -> bool {
-        let mut asked = self.asked(args);
+        let mut asked = self.expected_args(args);
         asked.all(|(_, wanted, found)| found.is_some_and(|found| subset(wanted, found)))
     }
 
     /// Each argument that the entry asks for, with its value in the entry and in a call.
-    fn asked<'a>(
+    fn expected_args<'a>(
         &'a self,
         args: &'a Value,
     ) -> impl Iterator<Item = (&'a String, &'a Value, Option<&'a Value>)> {
@@ -205,7 +207,7 @@ impl OwnAnswers {
             let calls = if used == 1 { "call" } else { "calls" };
             format!("which has answered its {used} {calls}")
         } else {
-            told(&differs)
+            describe_differences(&differs)
         };
         Some(format!("{}, {why}", entry.words()))
     }
@@ -229,7 +231,7 @@ impl OwnAnswers {
 const TOLD: usize = 3;
 
 /// What differs between an entry and a call.
-fn told(differs: &[ArgDiff]) -> String {
+fn describe_differences(differs: &[ArgDiff]) -> String {
     let places = differs.iter().take(TOLD).map(|differs| {
         let wanted = differs.expected.as_ref().map_or_else(String::new, json_of);
         let found = differs.recorded.as_ref();

@@ -71,27 +71,27 @@ pub struct CallCounts {
 }
 
 metrics! { CallCounts as counts {
-    Measure::of("calls.count", Unit::Count).lower_is_better("tool calls") => counts.count,
-    Measure::of("calls.errors", Unit::Count)
+    Measure::new("calls.count", Unit::Count).lower_is_better("tool calls") => counts.count,
+    Measure::new("calls.errors", Unit::Count)
         .lower_is_better(
             "tool calls that ended in an error, if the recording marks errors and has a \
              result of each call",
         )
         .sometimes() => counts.errors,
-    Measure::of("calls.steps", Unit::Count)
+    Measure::new("calls.steps", Unit::Count)
         .lower_is_better("model calls, where they were recorded")
         .at_least(1.0)
         .sometimes() => counts.steps,
-    Measure::of("calls.tokens", Unit::Tokens)
+    Measure::new("calls.tokens", Unit::Tokens)
         .lower_is_better("tokens of the whole run, where they were recorded")
         .sometimes() => counts.tokens,
-    Measure::of("calls.ms", Unit::Milliseconds)
+    Measure::new("calls.ms", Unit::Milliseconds)
         .lower_is_better("the duration of the whole run, where it was recorded")
         .sometimes() => counts.ms,
-    Measure::of("calls.slowest_ms", Unit::Milliseconds)
+    Measure::new("calls.slowest_ms", Unit::Milliseconds)
         .lower_is_better("the duration of the slowest tool call, where the duration of each call was recorded")
         .sometimes() => counts.slowest_ms,
-    Measure::of("calls.usd", Unit::Dollars)
+    Measure::new("calls.usd", Unit::Dollars)
         .lower_is_better(
             "the cost of the whole run, where the suite states the prices and the tokens of each model call were recorded",
         )

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::arg_diff::{ArgDiff, diff, key_path};
-use super::whole::{has_scalar, spells};
+use super::boundaries::{has_scalar, spells};
 use crate::trace::json_eq;
 
 /// Whether `recorded` contains `expected`.

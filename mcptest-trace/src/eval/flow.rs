@@ -1,15 +1,15 @@
 //! `flow`: does what one tool gave reach the arguments of another, where it may not go?
 
+mod argument_pairs;
+mod entry;
 mod index;
-mod joint;
-mod known;
+mod kept_places;
 mod leaks;
 mod marked;
-mod places;
 mod sink;
 #[cfg(test)]
 mod tests;
-mod way;
+mod tool_knowledge;
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -20,12 +20,12 @@ use super::metrics::metrics;
 use super::tool_pattern::ToolPattern;
 use crate::setters::setters;
 use crate::trace::AsTrace;
+use entry::Way;
 use index::Index;
-use known::Known;
 use leaks::Judge;
 pub use marked::{Encoded, MarkedText};
 use sink::Sink;
-use way::Way;
+use tool_knowledge::Known;
 
 /// Where data may not go.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -161,9 +161,9 @@ pub struct FlowReport {
 }
 
 metrics! { FlowReport as report {
-    Measure::of("flow.leaks", Unit::Count)
+    Measure::new("flow.leaks", Unit::Count)
         .lower_is_better("values of a source's result in an argument that they may not be in") => report.leaks.len(),
-    Measure::of("flow.calls", Unit::Count)
+    Measure::new("flow.calls", Unit::Count)
         .lower_is_better("calls with such a value") => report.calls(),
 } }
 
@@ -206,12 +206,12 @@ pub fn trace_flow_with(run: &(impl AsTrace + ?Sized), flow: &Flow, told: &Told<'
         .entries
         .iter()
         .map(|entry| Way::new(entry, &trace, told));
-    let known = Known::of(&trace, told);
-    let ways: Vec<Looked<'_>> = ways.map(|way| Looked::of(way, &known)).collect();
+    let known = Known::new(&trace, told);
+    let ways: Vec<Looked<'_>> = ways.map(|way| Looked::new(way, &known)).collect();
     let all = ways
         .iter()
         .flat_map(|way| way.sinks.iter().chain(&way.joint));
-    let index = Index::of(&trace, told, all);
+    let index = Index::build(&trace, told, all);
     let (mut found, mut judged, mut seen) = (Vec::new(), BTreeSet::new(), HashSet::new());
     for (place, Looked { way, sinks, joint }) in ways.iter().enumerate() {
         let mut judge = Judge::new(way, &index);
@@ -229,7 +229,7 @@ pub fn trace_flow_with(run: &(impl AsTrace + ?Sized), flow: &Flow, told: &Told<'
             let leaks = judge.leaks(sink).into_iter();
             let leaks = leaks.filter(|leak| seen.insert((sink.call(), leak.key)));
             let before = found.len();
-            found.extend(leaks.map(|leak| leak.shown(place, sink, &index)));
+            found.extend(leaks.map(|leak| leak.into_leak(place, sink, &index)));
             if found.len() > before {
                 leaking.insert(sink.call());
             }
@@ -250,15 +250,15 @@ struct Looked<'a> {
 }
 
 impl<'a> Looked<'a> {
-    fn of(way: Way<'a>, known: &Known<'_>) -> Self {
+    fn new(way: Way<'a>, known: &Known<'_>) -> Self {
         let looked_at = way.looked_at();
         let calls = looked_at.chunk_by(|one, next| one.call == next.call);
-        let joint = calls.flat_map(|call| joint::sinks(&call.iter().collect::<Vec<_>>()));
+        let joint = calls.flat_map(|call| argument_pairs::sinks(&call.iter().collect::<Vec<_>>()));
         let joint = joint.collect();
         let tool = |call: usize| way.trace.tool_calls[call].name.as_str();
         let sinks = looked_at
             .into_iter()
-            .map(|part| Sink::of(tool(part.call), part, known));
+            .map(|part| Sink::new(tool(part.call), part, known));
         let sinks = sinks.collect();
         Self { way, sinks, joint }
     }

@@ -83,15 +83,15 @@ pub struct GoldenPathReport {
 }
 
 metrics! { GoldenPathReport as report {
-    Measure::of("golden_path.penalty", Unit::Fraction)
+    Measure::new("golden_path.penalty", Unit::Fraction)
         .higher_is_better("1 when nothing was wasted; the more was wasted, the lower it is") => report.penalty,
-    Measure::of("golden_path.passed", Unit::Flag)
+    Measure::new("golden_path.passed", Unit::Flag)
         .higher_is_better("1 when nothing that is penalised was wasted") => report.passed,
-    Measure::of("golden_path.extra_steps", Unit::Count)
+    Measure::new("golden_path.extra_steps", Unit::Count)
         .lower_is_better("calls beyond the length of the golden path") => report.extra_steps,
-    Measure::of("golden_path.backtracks", Unit::Count)
+    Measure::new("golden_path.backtracks", Unit::Count)
         .lower_is_better("returns to a tool used earlier") => report.backtracks,
-    Measure::of("golden_path.repeated_tools", Unit::Count)
+    Measure::new("golden_path.repeated_tools", Unit::Count)
         .lower_is_better("calls of the same tool as the call before") => report.repeated_tools,
 } }
 

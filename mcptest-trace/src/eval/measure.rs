@@ -138,14 +138,14 @@ impl Measure {
     /// ```
     /// use mcptest_trace::eval::{Measure, Unit};
     ///
-    /// let rate = Measure::of("pass_rate", Unit::Percent).higher_is_better("the share that passes");
+    /// let rate = Measure::new("pass_rate", Unit::Percent).higher_is_better("the share that passes");
     /// assert_eq!(
     ///     rate.to_string(),
     ///     "a percent from 0 to 100; higher is better: the share that passes"
     /// );
     /// ```
     #[must_use]
-    pub const fn of(name: &'static str, unit: Unit) -> Self {
+    pub const fn new(name: &'static str, unit: Unit) -> Self {
         Self {
             name,
             unit,
@@ -213,14 +213,14 @@ impl Measure {
     #[must_use]
     pub fn unit_and_range(&self) -> String {
         if self.list {
-            return format!("a list, each {}", self.of_one());
+            return format!("a list, each {}", self.element_unit_and_range());
         }
-        self.of_one()
+        self.element_unit_and_range()
     }
 
     /// Unit and range of one number in words, where the target is a list of numbers.
     #[must_use]
-    pub fn of_one(&self) -> String {
+    pub fn element_unit_and_range(&self) -> String {
         let unit = self.unit.facts().1;
         match self.highest {
             _ if self.unit.is_either() || self.unit.is_word() => unit.to_owned(),

@@ -85,10 +85,10 @@ mod tests {
     #[test]
     fn values_stand_below_the_parts_of_their_names_and_absent_ones_are_left_out() {
         let targets = [
-            Measure::of("a.flag", Unit::Flag),
-            Measure::of("a.all", Unit::AllOrNothing),
-            Measure::of("a.b.mean", Unit::Fraction),
-            Measure::of("a.absent", Unit::Count),
+            Measure::new("a.flag", Unit::Flag),
+            Measure::new("a.all", Unit::AllOrNothing),
+            Measure::new("a.b.mean", Unit::Fraction),
+            Measure::new("a.absent", Unit::Count),
         ];
         let values = [true.into(), true.into(), 0.5.into(), Value::Null];
         assert_eq!(

@@ -6,6 +6,7 @@
 
 mod answers;
 mod arg_diff;
+mod boundaries;
 mod calls;
 mod contains;
 mod flow;
@@ -27,7 +28,6 @@ mod trajectory;
 mod trajectory_axes;
 mod values;
 pub(crate) mod views;
-mod whole;
 
 pub use answers::{Answered, OwnAnswer, OwnAnswers, OwnReply};
 pub use arg_diff::{ArgDiff, exact_diffs};

@@ -17,7 +17,7 @@ const NAMES: [&str; 12] = [
 ];
 
 /// The month, from 1, of its name, of the first three letters of it, or of `sept`.
-pub(super) fn of(word: &str) -> Option<usize> {
+pub(super) fn parse_month(word: &str) -> Option<usize> {
     let is_short = word.len() == 3 || word.eq_ignore_ascii_case("sept");
     let fits = |name: &&str| {
         let name = if is_short {
@@ -32,7 +32,7 @@ pub(super) fn of(word: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::of;
+    use super::parse_month;
 
     #[test]
     fn a_month_is_named_in_full_or_by_its_first_letters() {
@@ -43,10 +43,10 @@ mod tests {
             ("september", 9),
             ("dec", 12),
         ] {
-            assert_eq!(of(word), Some(month), "{word}");
+            assert_eq!(parse_month(word), Some(month), "{word}");
         }
         for word in ["", "ma", "mayo", "dece", "juneteenth", "mär"] {
-            assert_eq!(of(word), None, "{word}");
+            assert_eq!(parse_month(word), None, "{word}");
         }
     }
 }

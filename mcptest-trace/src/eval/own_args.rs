@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::arg_diff::{ArgDiff, diff, key_path};
-use super::whole::spells;
+use super::boundaries::spells;
 use crate::trace::{ToolCall, json_eq};
 
 /// Where the code called a tool of its own with another value than the model asked for: `expected` is the model's,

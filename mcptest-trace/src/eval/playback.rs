@@ -29,13 +29,13 @@ pub struct PlaybackReport {
 }
 
 metrics! { PlaybackReport as report {
-    Measure::of("playback.passed", Unit::Flag)
+    Measure::new("playback.passed", Unit::Flag)
         .higher_is_better("1 when the code did what was recorded: it made no other and no fewer requests, ended well, and still passes each gate that the recording passes") => report.passed(),
-    Measure::of("playback.divergences", Unit::Count)
+    Measure::new("playback.divergences", Unit::Count)
         .lower_is_better("what the code does differently from the recording") => report.divergences.len(),
-    Measure::of("playback.unasked", Unit::Count)
+    Measure::new("playback.unasked", Unit::Count)
         .lower_is_better("recorded answers that the code never asked for") => report.unasked.len(),
-    Measure::of("playback.exit_status", Unit::Count)
+    Measure::new("playback.exit_status", Unit::Count)
         .lower_is_better("the program's exit status; 124 when it took too long") => report.exit_status,
 } }
 

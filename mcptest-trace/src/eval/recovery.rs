@@ -60,13 +60,13 @@ pub fn judge_recovery(run: &(impl AsTrace + ?Sized), plan: &FaultPlan) -> Recove
             let came = match attempts {
                 [first, others @ ..] if !others.is_empty() => {
                     further.add((call, answered_by[call_index]), call_index, others);
-                    Came::of_attempt(first)
+                    Came::from_attempt(first)
                 }
-                _ => Came::of_result(results[call_index]),
+                _ => Came::from_result(results[call_index]),
             };
             found.call((&call.name, answered_by[call_index]), call_index, &came);
         }
-        for (of, attempts) in further.of_tools() {
+        for (of, attempts) in further.into_tools() {
             found.attempts(of, &attempts);
         }
     }

@@ -155,35 +155,35 @@ impl ReliabilitySummary {
 }
 
 metrics! { ReliabilitySummary as summary {
-    Measure::of("reliability.runs", Unit::Count)
+    Measure::new("reliability.runs", Unit::Count)
         .only_describes("how many runs there are")
         .at_least(1.0) => summary.runs,
-    Measure::of("reliability.pass_at_k", Unit::AllOrNothing)
+    Measure::new("reliability.pass_at_k", Unit::AllOrNothing)
         .higher_is_better("100 when at least one run passes") => summary.pass_at_k,
-    Measure::of("reliability.passhat_k", Unit::AllOrNothing)
+    Measure::new("reliability.passhat_k", Unit::AllOrNothing)
         .higher_is_better("100 when every run passes") => summary.passhat_k,
-    Measure::of("reliability.variance_amplification", Unit::Percent)
+    Measure::new("reliability.variance_amplification", Unit::Percent)
         .lower_is_better("0 when all runs end alike, 100 when half pass and half fail") => summary.variance_amplification,
-    Measure::of("reliability.graceful_degradation", Unit::Percent)
+    Measure::new("reliability.graceful_degradation", Unit::Percent)
         .higher_is_better("100 when all runs pass, the lower the later failures come") => summary.graceful_degradation,
-    Measure::of("reliability.pass_rate", Unit::Percent)
+    Measure::new("reliability.pass_rate", Unit::Percent)
         .higher_is_better("the share of runs that pass") => summary.pass_rate,
-    Measure::of("reliability.decay_curve", Unit::Percent)
+    Measure::new("reliability.decay_curve", Unit::Percent)
         .higher_is_better("empirical pass^k over the first k runs; index 0 is k = 1")
         .list() => summary.decay_curve.clone(),
-    Measure::of("reliability.ci_low", Unit::Percent)
+    Measure::new("reliability.ci_low", Unit::Percent)
         .higher_is_better("lower end of the confidence interval of the pass rate") => summary.ci_low,
-    Measure::of("reliability.ci_high", Unit::Percent)
+    Measure::new("reliability.ci_high", Unit::Percent)
         .higher_is_better("upper end of the confidence interval of the pass rate") => summary.ci_high,
-    Measure::of("reliability.half_width", Unit::Percent)
+    Measure::new("reliability.half_width", Unit::Percent)
         .lower_is_better("how far the pass rate may be off, in the worst case") => summary.half_width,
-    Measure::of("reliability.recommended_runs", Unit::Count)
+    Measure::new("reliability.recommended_runs", Unit::Count)
         .only_describes("how many runs the wanted half-width needs")
         .at_least(1.0) => summary.recommended_runs,
-    Measure::of("reliability.pass_at", Unit::Fraction)
+    Measure::new("reliability.pass_at", Unit::Fraction)
         .higher_is_better("chance that one of k runs passes; index 0 is k = 1")
         .list() => summary.pass_at.clone(),
-    Measure::of("reliability.pass_hat", Unit::Fraction)
+    Measure::new("reliability.pass_hat", Unit::Fraction)
         .higher_is_better("chance that all of k runs pass; index 0 is k = 1")
         .list() => summary.pass_hat.clone(),
 } }

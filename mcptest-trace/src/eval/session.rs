@@ -75,21 +75,21 @@ impl SessionScore {
 }
 
 metrics! { SessionReport as report {
-    Measure::of("session.agent_reliability", Unit::Fraction)
+    Measure::new("session.agent_reliability", Unit::Fraction)
         .higher_is_better(
             "how good the worst turns or runs were; 1 is best, where something could be evaluated",
         )
         .sometimes() => report.agent_reliability.known(),
-    Measure::of("session.agent_reliability_evaluated", Unit::Count)
+    Measure::new("session.agent_reliability_evaluated", Unit::Count)
         .only_describes("turns or runs it was computed from") => report.agent_reliability.evaluated,
-    Measure::of("session.agent_reliability_flagged", Unit::Count)
+    Measure::new("session.agent_reliability_flagged", Unit::Count)
         .lower_is_better("turns or runs with a risk above 0.5") => report.agent_reliability.flagged.len(),
-    Measure::of("session.agent_consistency", Unit::Fraction)
+    Measure::new("session.agent_consistency", Unit::Fraction)
         .higher_is_better("how even the quality of the whole was; 1 is best, where something could be evaluated")
         .sometimes() => report.agent_consistency.known(),
-    Measure::of("session.agent_consistency_evaluated", Unit::Count)
+    Measure::new("session.agent_consistency_evaluated", Unit::Count)
         .only_describes("turns or runs it was computed from") => report.agent_consistency.evaluated,
-    Measure::of("session.agent_consistency_flagged", Unit::Count)
+    Measure::new("session.agent_consistency_flagged", Unit::Count)
         .lower_is_better("turns or runs with a risk above 0.5") => report.agent_consistency.flagged.len(),
 } }
 

@@ -19,13 +19,13 @@ pub use options::{Dimensions, StabilityFloors, StabilityOptions, SubScore, Turns
 
 /// The sub-scores of one run as targets, which floors are held against, in the order of [`SUB_SCORES`].
 pub const SUB_SCORE_TARGETS: [Measure; 4] = [
-    Measure::of("stability.tool_usage_stability", Unit::Fraction)
+    Measure::new("stability.tool_usage_stability", Unit::Fraction)
         .higher_is_better("how few different tools make the calls"),
-    Measure::of("stability.response_consistency", Unit::Fraction)
+    Measure::new("stability.response_consistency", Unit::Fraction)
         .higher_is_better("how alike in length the answers are"),
-    Measure::of("stability.redundancy", Unit::Fraction)
+    Measure::new("stability.redundancy", Unit::Fraction)
         .higher_is_better("share of calls that repeat no earlier one"),
-    Measure::of("stability.cost_per_progress", Unit::Fraction)
+    Measure::new("stability.cost_per_progress", Unit::Fraction)
         .higher_is_better("how few tokens each different call took"),
 ];
 
@@ -77,7 +77,7 @@ pub struct StabilityReport {
 
 impl StabilityReport {
     /// The report of a trace that has so many calls that differ, and so many tools.
-    fn of(trace: &Trace, calls: usize, tools: usize, options: &StabilityOptions) -> Self {
+    fn from_trace(trace: &Trace, calls: usize, tools: usize, options: &StabilityOptions) -> Self {
         Self {
             tool_usage_stability: tool_usage_stability(trace.tool_calls.len(), tools),
             response_consistency: response_consistency(trace, options.turns),
@@ -185,7 +185,7 @@ pub fn agent_stability_with<T: AsTrace + ?Sized>(
     let trace = envelope.as_trace();
     let tools = trace.tool_calls.iter().map(|call| call.name.as_str());
     let tools = tools.collect::<HashSet<_>>().len();
-    StabilityReport::of(&trace, trace.distinct_tool_calls(), tools, options)
+    StabilityReport::from_trace(&trace, trace.distinct_tool_calls(), tools, options)
 }
 
 fn tool_usage_stability(calls: usize, tools: usize) -> f64 {

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::arg_diff::{ArgDiff, diff, key_path};
+use super::boundaries::spells;
 use super::matching::maximum_matching;
-use super::whole::spells;
 use crate::trace::json_eq;
 
 /// Whether every part of `expected` is in `recorded`, by its value.

@@ -201,8 +201,8 @@ pub struct TrajectoryReport {
 }
 
 metrics! { TrajectoryReport as report {
-    Measure::of("trajectory.passed", Unit::Flag).higher_is_better("1 when the calls fit the plan") => report.passed,
-    Measure::of("trajectory.mismatch_count", Unit::Count)
+    Measure::new("trajectory.passed", Unit::Flag).higher_is_better("1 when the calls fit the plan") => report.passed,
+    Measure::new("trajectory.mismatch_count", Unit::Count)
         .lower_is_better("calls that do not fit under the best alignment") => report.mismatch_count,
 } }
 

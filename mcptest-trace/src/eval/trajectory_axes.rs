@@ -170,9 +170,9 @@ pub struct AxesReport {
 }
 
 metrics! { AxesReport as report {
-    Measure::of("trajectory.dependency_satisfaction", Unit::Percent)
+    Measure::new("trajectory.dependency_satisfaction", Unit::Percent)
         .higher_is_better("dependencies that hold; 100 when none is declared") => report.dependency_satisfaction,
-    Measure::of("trajectory.order_satisfaction", Unit::Percent)
+    Measure::new("trajectory.order_satisfaction", Unit::Percent)
         .higher_is_better("pairs in order; 100 when none is declared") => report.order_satisfaction,
 } }
 
@@ -325,7 +325,7 @@ fn last_before(trace: &Trace, first: &str, second: &str) -> Option<Unplaced> {
 fn sourceless(trace: &Trace, edge: &Dependency, arg: &str) -> Option<Unplaced> {
     let calls = || trace.tool_calls.iter().enumerate();
     let producer_calls = || calls().filter(|(_, call)| call.name == edge.producer);
-    let mut sources = Sources::of(trace, producer_calls());
+    let mut sources = Sources::new(trace, producer_calls());
     let first = usize::from(edge.producer == edge.consumer);
     calls()
         .filter(|(_, call)| call.name == edge.consumer)

@@ -99,7 +99,7 @@ impl View {
     }
 
     /// The view of decoded bytes. A byte that is no text becomes a space, so that it hides nothing beside it.
-    fn of(encoding: Encoding, mut bytes: Vec<u8>, places: Vec<Range<usize>>) -> Self {
+    fn from_bytes(encoding: Encoding, mut bytes: Vec<u8>, places: Vec<Range<usize>>) -> Self {
         let mut from = 0;
         while let Err(error) = std::str::from_utf8(&bytes[from..]) {
             let at = from + error.valid_up_to();
@@ -116,7 +116,7 @@ impl View {
     }
 
     /// A run of an encoding that is taken out as a whole.
-    fn of_run(encoding: Encoding, bytes: Vec<u8>, run: &Range<usize>) -> Option<Self> {
+    fn from_run(encoding: Encoding, bytes: Vec<u8>, run: &Range<usize>) -> Option<Self> {
         let text = String::from_utf8(bytes).ok()?;
         let printable = |character: char| !character.is_control() || character.is_whitespace();
         let places = vec![run.clone(); text.len()];
@@ -156,7 +156,7 @@ impl View {
 }
 
 /// Every text behind a text: JSON text to two levels, escapes of code, percent encoding, base64 and hex.
-pub(crate) fn of(text: &str) -> Vec<View> {
+pub(crate) fn decoded_views(text: &str) -> Vec<View> {
     let mut views = Vec::new();
     if let Some(once) = unescaped(text) {
         if let Some(twice) = unescaped(&once.text) {
@@ -173,7 +173,7 @@ pub(crate) fn of(text: &str) -> Vec<View> {
 /// Every text behind a text, those behind what pages, mails and signs put around a text too, and behind two encodings.
 pub(super) fn all(text: &str) -> Vec<View> {
     let once = |text: &str| {
-        let mut views = of(text);
+        let mut views = decoded_views(text);
         views.extend(unformed(text));
         views.extend(mail::unmarked(text));
         views.extend(mail::unquoted(text));
@@ -267,7 +267,7 @@ fn read(
         places.resize(decoded.len(), at..end);
         at = end;
     }
-    found.then(|| View::of(encoding, decoded, places))
+    found.then(|| View::from_bytes(encoding, decoded, places))
 }
 
 /// The character that an escape at the beginning of a text stands for, and its length.
@@ -308,7 +308,10 @@ mod tests {
     use super::*;
 
     fn behind(text: &str) -> Vec<String> {
-        of(text).into_iter().map(|view| view.text).collect()
+        decoded_views(text)
+            .into_iter()
+            .map(|view| view.text)
+            .collect()
     }
 
     #[test]
@@ -328,11 +331,11 @@ mod tests {
     #[test]
     fn a_part_of_a_view_is_a_part_of_the_text() {
         let text = r"a \u0073k-1 b";
-        let view = of(text).remove(0);
+        let view = decoded_views(text).remove(0);
         let at = view.text.find("sk-1").unwrap();
         assert_eq!(&text[view.place(at..at + 4)], r"\u0073k-1");
         let text = "é %73k";
-        let view = of(text).remove(0);
+        let view = decoded_views(text).remove(0);
         let at = view.text.find("sk").unwrap();
         assert_eq!(&text[view.place(at..at + 2)], "%73k");
     }
@@ -340,7 +343,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_text_is_too_odd(text in r#"([\\u0-9a-f%"é🚀+/=]|[ -~]){0,40}"#) {
-            for view in of(&text) {
+            for view in decoded_views(&text) {
                 let whole = view.place(0..view.text.len());
                 proptest::prop_assert!(text.get(whole).is_some());
             }

@@ -13,7 +13,7 @@ const USUAL_KEYS: [&str; 5] = [
 ];
 
 /// The usual keys that the environment has, each with its variable.
-pub fn usual_secrets() -> impl Iterator<Item = (String, String)> {
+pub fn provider_secrets() -> impl Iterator<Item = (String, String)> {
     secrets(USUAL_KEYS)
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::environment::{secrets_by_name, usual_secrets, variables};
+use super::environment::{provider_secrets, secrets_by_name, variables};
 use super::redact::Redactor;
 use super::store::{Layout, Lock, Store, StoreError};
 use super::{Recorder, say};
@@ -43,7 +43,7 @@ impl Recorder {
                     .to_owned(),
             ));
         }
-        let secrets = usual_secrets()
+        let secrets = provider_secrets()
             .chain(self.secrets().iter().cloned())
             .chain(secrets_by_name(variables()));
         let redactor =

@@ -1,13 +1,13 @@
 //! JSON, also where it is none or would lose something, and what was done about that.
 
-mod halves;
+mod surrogates;
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-pub use halves::rejoined;
+pub use surrogates::rejoined;
 
 /// The shortest number that may have more than 64 bits.
 const LONG: usize = 19;
@@ -33,7 +33,7 @@ pub enum Change {
 impl Change {
     /// What to say of it.
     #[must_use]
-    pub fn told(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         match self {
             Self::Word => "`NaN` or `Infinity` is read as null",
             Self::Number => "a number that would be rounded is kept as a text",
@@ -69,7 +69,7 @@ pub fn parse(bytes: &[u8]) -> Result<Parsed, serde_json::Error> {
 ///
 /// It is no JSON, whatever is mended.
 pub fn parse_piece(bytes: &[u8]) -> Result<Parsed, serde_json::Error> {
-    read(bytes, halves::marked)
+    read(bytes, surrogates::marked)
 }
 
 /// Why a text is not read, as the end of a sentence about it.
@@ -108,7 +108,7 @@ fn read(bytes: &[u8], half: fn(u16) -> String) -> Result<Parsed, serde_json::Err
             let known = changes.len();
             let mended = lossy(&bytes);
             let bytes = changed(mended, Change::Half, &bytes, &mut changes);
-            let mended = halves::replaced(&bytes, half);
+            let mended = surrogates::replaced(&bytes, half);
             let bytes = changed(mended, Change::Half, &bytes, &mut changes);
             let mended = without_words(&bytes);
             let bytes = changed(mended, Change::Word, &bytes, &mut changes);

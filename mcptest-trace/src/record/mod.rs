@@ -18,17 +18,17 @@ pub mod payload;
 mod recorder;
 pub mod redact;
 pub mod store;
-mod talk;
 mod time;
+mod transcript;
 
 pub use fingerprint::fingerprint;
 pub use keep::RecordError;
 pub use machine::recorded_on;
 pub use recorder::{CallId, Recorder};
-#[doc(hidden)]
-pub use talk::Talk;
 #[cfg(feature = "tracing")]
 pub(crate) use time::rfc3339;
+#[doc(hidden)]
+pub use transcript::Talk;
 
 use std::io::Write as _;
 

@@ -19,7 +19,7 @@ pub struct Payload {
 impl Payload {
     /// Reads a result as its source has it: a text that is wholly one MCP result is this result.
     #[must_use]
-    pub fn of(value: Value) -> Self {
+    pub fn from_value(value: Value) -> Self {
         let plain = |result: Value, is_mcp| Self {
             result,
             is_mcp,
@@ -47,7 +47,7 @@ impl Payload {
 /// A result in MCP's form, and whether it had that form in the source.
 #[must_use]
 pub fn payload(value: Value) -> (Value, bool) {
-    let Payload { result, is_mcp, .. } = Payload::of(value);
+    let Payload { result, is_mcp, .. } = Payload::from_value(value);
     (result, is_mcp)
 }
 
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_result_in_a_text_loses_neither_its_flag_nor_its_digits() {
-        let of = |text: &str| Payload::of(text.into());
+        let of = |text: &str| Payload::from_value(text.into());
         let half = of(r#"{"content":[{"type":"text","text":"half \ud83d"}],"isError":true}"#);
         assert!(half.is_mcp);
         assert_eq!(half.result["isError"], true);

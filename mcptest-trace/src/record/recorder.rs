@@ -1,12 +1,12 @@
 //! Writing down what an agent does, as it does it.
 
-mod written;
+mod cassette;
 
 use std::time::{Instant, SystemTime};
 
 use serde_json::{Map, Value, json};
 
-use super::talk::Talk;
+use super::transcript::Talk;
 use crate::eval::Decisions;
 use crate::trace::{OfferedTool, Score, StepTokens, StopReason, ToolCall};
 
@@ -273,7 +273,7 @@ impl Recorder {
     /// The agent said something to the user. The last thing it says in answer to the last thing the
     /// user said is the final response.
     pub fn said(&mut self, text: impl Into<String>) -> &mut Self {
-        self.talk.said(&text.into());
+        self.talk.add_agent(&text.into());
         self
     }
 

@@ -355,7 +355,7 @@ impl SpanRole {
 
 /// Who wrote a span: by its own names, else by what it calls things.
 #[must_use]
-pub fn of(span: Marked<'_>) -> &'static Known {
+pub fn find_emitter(span: Marked<'_>) -> &'static Known {
     let told = |known: &&Known| {
         let mut attributes = ATTRIBUTES.iter();
         attributes.any(|Attribute(by, name, _)| *by == known.emitter && span.has(name))

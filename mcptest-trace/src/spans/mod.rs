@@ -9,7 +9,9 @@ mod emitters;
 mod history;
 mod stop;
 
-pub use attributes::{ATTRIBUTES, Attribute, MARKS, Mark, Meaning, SpanRole, of, outcome};
+pub use attributes::{
+    ATTRIBUTES, Attribute, MARKS, Mark, Meaning, SpanRole, find_emitter, outcome,
+};
 pub use emitters::{EMITTERS, Emitter, Known, Marked};
 pub use history::is_new;
 pub use stop::{Ended, ended};

@@ -180,7 +180,7 @@ pub fn area_within(runs: &[ScoredRun<'_>]) -> Option<AreaWithin> {
     }
     let ranked: Vec<RankSum> = agents
         .values()
-        .map(|(passed, failed)| RankSum::of(passed, failed))
+        .map(|(passed, failed)| RankSum::rank(passed, failed))
         .collect();
     let sum = RankSum::sum(&ranked);
     (pairs > 0.0).then(|| AreaWithin {

@@ -44,7 +44,7 @@ impl Share {
 
     /// This percentage of cases that judge so many runs each: 1 − (1 − s) / r of the runs.
     #[must_use]
-    pub fn of_cases(self, runs: u32) -> Self {
+    pub fn for_cases(self, runs: u32) -> Self {
         Self {
             runs: runs.max(1),
             ..self
@@ -247,8 +247,8 @@ mod tests {
         assert_eq!(share(90).runs_needed(), Some(9));
         assert_eq!(share(80).runs_needed(), Some(4));
         // Of four runs a case, 98.75% of the runs.
-        assert!((share(95).of_cases(4).value() - 0.9875).abs() < 1e-12);
-        assert_eq!(share(95).of_cases(4).runs_needed(), Some(79));
+        assert!((share(95).for_cases(4).value() - 0.9875).abs() < 1e-12);
+        assert_eq!(share(95).for_cases(4).runs_needed(), Some(79));
         assert_eq!((Share::percent(0), Share::percent(101)), (None, None));
     }
 

@@ -106,7 +106,7 @@ fn bootstrap(
     if resamples == 0 || !(level > 0.0 && level < 1.0) {
         return None;
     }
-    let mut stream = Stream::of_seed(seed);
+    let mut stream = Stream::from_seed(seed);
     let mut means = (0..resamples)
         .map(|_| statistic(&mut stream).filter(|value| value.is_finite()))
         .collect::<Option<Vec<f64>>>()?;

@@ -59,11 +59,11 @@ impl Summary {
     /// use mcptest_trace::stats::Summary;
     ///
     /// // Condition A of §7.3.1: 18, 16 and 15 of 37 resolved.
-    /// let summary = Summary::of(&[18.0, 16.0, 15.0].map(|k| 100.0 * k / 37.0)).unwrap();
+    /// let summary = Summary::from_values(&[18.0, 16.0, 15.0].map(|k| 100.0 * k / 37.0)).unwrap();
     /// assert_eq!(summary.to_string(), "44.1 ± 4.1");
     /// ```
     #[must_use]
-    pub fn of(values: &[f64]) -> Option<Self> {
+    pub fn from_values(values: &[f64]) -> Option<Self> {
         let mean = unordered_mean(values.to_vec())?;
         let squares = values.iter().map(|value| (value - mean).powi(2));
         let squares = unordered_sum(squares.collect());
@@ -111,7 +111,7 @@ pub struct Welch {
 /// ```
 #[must_use]
 pub fn welch(left: &[f64], right: &[f64]) -> Option<Welch> {
-    let (left, right) = (Summary::of(left)?, Summary::of(right)?);
+    let (left, right) = (Summary::from_values(left)?, Summary::from_values(right)?);
     let error = |sample: &Summary| {
         let variance = sample.deviation?.powi(2);
         Some(variance / real(sample.count))
@@ -142,7 +142,7 @@ mod tests {
     fn the_means_of_the_paper() {
         let shown = [A, D, E].map(|counts| {
             let rates = counts.map(|count| 100.0 * count / 37.0);
-            Summary::of(&rates).unwrap().to_string()
+            Summary::from_values(&rates).unwrap().to_string()
         });
         assert_eq!(shown, ["44.1 ± 4.1", "40.5 ± 2.7", "45.9 ± 5.4"]);
     }
@@ -165,10 +165,10 @@ mod tests {
 
     #[test]
     fn what_cannot_be_computed_is_none() {
-        assert_eq!(Summary::of(&[]), None);
-        assert_eq!(Summary::of(&[1.0, f64::NAN]), None);
-        assert_eq!(Summary::of(&[f64::MAX, f64::MAX]), None);
-        assert_eq!(Summary::of(&[3.0]).unwrap().deviation, None);
+        assert_eq!(Summary::from_values(&[]), None);
+        assert_eq!(Summary::from_values(&[1.0, f64::NAN]), None);
+        assert_eq!(Summary::from_values(&[f64::MAX, f64::MAX]), None);
+        assert_eq!(Summary::from_values(&[3.0]).unwrap().deviation, None);
         assert_eq!(welch(&[1.0], &[1.0, 2.0]), None);
         assert_eq!(welch(&[1.0, 1.0], &[2.0, 2.0]), None);
     }

@@ -28,11 +28,11 @@ impl Stream {
     /// The stream of a label. A seed other than 0 gives other numbers everywhere.
     #[must_use]
     pub fn new(label: &str, seed: u64) -> Self {
-        Self::of_seed(fnv1a64(label.as_bytes()) ^ seed)
+        Self::from_seed(fnv1a64(label.as_bytes()) ^ seed)
     }
 
     /// The stream of a seed, without a label.
-    pub(crate) fn of_seed(seed: u64) -> Self {
+    pub(crate) fn from_seed(seed: u64) -> Self {
         Self {
             start: scramble(seed),
             drawn: 0,

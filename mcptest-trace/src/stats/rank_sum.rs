@@ -20,11 +20,11 @@ impl RankSum {
     /// use mcptest_trace::stats::rank_sum::RankSum;
     ///
     /// let before = [1000.0, 1100.0, 1050.0, 1200.0];
-    /// let ranked = RankSum::of(&[1500.0, 1300.0, 1250.0, 1600.0], &before);
+    /// let ranked = RankSum::rank(&[1500.0, 1300.0, 1250.0, 1600.0], &before);
     /// assert!((ranked.larger() - 1.0 / 70.0).abs() < 1e-12);
     /// ```
     #[must_use]
-    pub fn of(sample: &[f64], others: &[f64]) -> Self {
+    pub fn rank(sample: &[f64], others: &[f64]) -> Self {
         let mut values: Vec<(f64, bool)> = Vec::with_capacity(sample.len() + others.len());
         values.extend(sample.iter().map(|value| (*value, true)));
         values.extend(others.iter().map(|value| (*value, false)));
@@ -143,7 +143,7 @@ mod tests {
     fn the_worked_samples() {
         let before = [1000.0, 1100.0, 1050.0, 1200.0];
         let now = [1500.0, 1300.0, 1250.0, 1600.0];
-        let ranked = RankSum::of(&now, &before);
+        let ranked = RankSum::rank(&now, &before);
         assert!((ranked.larger() / 0.014_285_714_285_714 - 1.0).abs() < 1e-12);
         assert!((ranked.smaller() - 1.0).abs() < 1e-15);
         assert!((ranked.smallest() - 1.0 / 70.0).abs() < 1e-12);
@@ -158,7 +158,7 @@ mod tests {
             (vec![], vec![1.0]),
             (vec![1.0], vec![]),
         ] {
-            let ranked = RankSum::of(&sample, &others);
+            let ranked = RankSum::rank(&sample, &others);
             assert!(
                 (ranked.larger() - 1.0).abs() < 1e-12 && (ranked.smaller() - 1.0).abs() < 1e-12
             );
@@ -170,7 +170,7 @@ mod tests {
     fn large_samples_are_approximated_near_the_exact_law() {
         let before: Vec<f64> = (0..40).map(f64::from).collect();
         let now: Vec<f64> = (0..40).map(|value| f64::from(value) + 7.5).collect();
-        let exact = RankSum::of(&now, &before);
+        let exact = RankSum::rank(&now, &before);
         let mut doubled: Vec<u64> = (1..=80).map(|rank| 2 * rank).collect();
         let normal = Statistic::Normal(moments(&doubled, 40));
         assert!(exact.is_exact());
@@ -211,9 +211,9 @@ mod tests {
         ) {
             let real = |values: &[u8]| values.iter().map(|v| f64::from(*v)).collect::<Vec<_>>();
             let (sample, others) = (real(&sample), real(&others));
-            let ranked = RankSum::of(&sample, &others);
+            let ranked = RankSum::rank(&sample, &others);
             prop_assert!((ranked.larger() - slow(&sample, &others)).abs() < 1e-12);
-            let back = RankSum::of(&others, &sample);
+            let back = RankSum::rank(&others, &sample);
             prop_assert!((ranked.larger() - back.smaller()).abs() < 1e-12);
         }
     }

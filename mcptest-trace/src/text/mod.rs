@@ -3,20 +3,20 @@
 
 mod blocks;
 mod columns;
-mod counted;
-mod cut;
 mod escape;
 mod markdown;
+mod pluralize;
 mod slug;
 mod suggest;
-mod variable;
+mod truncate;
+mod variable_name;
 
 pub use blocks::{MarkdownBlock, joined};
 pub use columns::{COLUMNS, ended, filled, fitted, width, wrapped};
-pub use counted::counted;
-pub(crate) use cut::cut;
 pub use escape::{escape, escape_line, escape_stored_line, is_hostile};
 pub use markdown::{escape_markdown, escape_markdown_but_code};
+pub use pluralize::counted;
 pub use slug::slug;
 pub use suggest::{misspelt, nearest, quoted_list};
-pub use variable::variable;
+pub(crate) use truncate::cut;
+pub use variable_name::variable;

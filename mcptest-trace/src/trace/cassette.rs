@@ -10,14 +10,14 @@ use crate::text::cut;
 use super::envelope::{self, Make, Parts, PathKeys, Recorded};
 use super::error::{CassetteError, Flaw};
 use super::json::{Json, Object};
+use super::location::{self, Loss, Place};
 use super::origin::Origin;
 use super::parse::{self, Parsed};
-use super::place::{self, Loss, Place};
 use super::read;
 use super::reader::Reader;
 use super::{
     OfferedTool, Outcome, OwnTools, Problem, ReadOnlyTools, RequestSettings, Signals, ToolCall,
-    ToolResult, Trace, cause, fields, number, tools,
+    ToolResult, Trace, fields, foreign_file, number, tools,
 };
 
 /// The most problems of a cassette that are listed.
@@ -152,10 +152,10 @@ impl Run {
         }
     }
 
-    /// The run with the calls of one sub-agent alone: see [`Trace::of_sub_agent`].
+    /// The run with the calls of one sub-agent alone: see [`Trace::for_sub_agent`].
     #[must_use]
-    pub fn of_sub_agent(&self, agent_id: &str) -> Self {
-        let trace = self.trace.of_sub_agent(agent_id);
+    pub fn for_sub_agent(&self, agent_id: &str) -> Self {
+        let trace = self.trace.for_sub_agent(agent_id);
         let make = |trace: &Trace, _: &dyn Fn(&str) -> bool| match json!(trace) {
             Value::Object(root) => root,
             _ => Map::new(),
@@ -270,12 +270,12 @@ pub(super) fn parse_text(text: &Arc<Vec<u8>>, origin: &Origin) -> Result<Run, Ca
     let warnings: Vec<Problem> = problems.extract_if(.., |it| it.is_warning).collect();
     let told = |problem: &Problem| {
         let find = if problem.of_key {
-            place::find_key
+            location::find_key
         } else {
-            place::find
+            location::find
         };
         let at = find(bytes, &problem.path);
-        let at = at.map(|offset| Place::of(bytes, offset, origin.line.unwrap_or(1)));
+        let at = at.map(|offset| Place::at_offset(bytes, offset, origin.line.unwrap_or(1)));
         Flaw::new(&problem.to_string(), at)
     };
     if problems.is_empty() && lost.is_empty() {
@@ -303,7 +303,7 @@ fn flawed(origin: &Origin, mut flaws: Vec<Flaw>) -> CassetteError {
 
 /// The keys and numbers of this text that a [`Value`] of it would lose.
 fn losses(bytes: &[u8], origin: &Origin) -> Vec<Flaw> {
-    let lost = place::losses(bytes).into_iter().map(|lost| {
+    let lost = location::losses(bytes).into_iter().map(|lost| {
         let path = &lost.path;
         let message = match &lost.what {
             Loss::Key => {
@@ -319,7 +319,7 @@ fn losses(bytes: &[u8], origin: &Origin) -> Vec<Flaw> {
                 format!("`{path}`: {spelt} {why} and would be rounded; write it as text")
             }
         };
-        let at = Place::of(bytes, lost.offset, origin.line.unwrap_or(1));
+        let at = Place::at_offset(bytes, lost.offset, origin.line.unwrap_or(1));
         Flaw::new(&message, Some(at))
     });
     lost.collect()
@@ -332,10 +332,10 @@ fn not_json(bytes: &[u8], origin: &Origin, error: &serde_json::Error) -> Cassett
     if !lost.is_empty() {
         return flawed(origin, lost);
     }
-    if let Some((problem, help)) = cause::of(bytes) {
+    if let Some((problem, help)) = foreign_file::diagnose(bytes) {
         return CassetteError::new(origin, vec![problem.into()], help);
     }
-    let values = cause::values(bytes);
+    let values = foreign_file::values(bytes);
     if let (Some(values @ 2..), None) = (values, origin.line) {
         let problem = format!("holds {values} JSON values, and a file of this name holds one run");
         let help = "if each line is one run, name the file `.jsonl`; if not, put each run into its own file";
@@ -344,7 +344,7 @@ fn not_json(bytes: &[u8], origin: &Origin, error: &serde_json::Error) -> Cassett
     if let Err(error) = std::str::from_utf8(bytes) {
         let at = error.valid_up_to();
         let byte = bytes.get(at).copied().unwrap_or_default();
-        let place = Place::of(bytes, at, origin.line.unwrap_or(1));
+        let place = Place::at_offset(bytes, at, origin.line.unwrap_or(1));
         let flaw = Flaw::new(
             &format!("is not UTF-8 text: byte 0x{byte:02X}"),
             Some(place),
@@ -368,7 +368,7 @@ fn not_json(bytes: &[u8], origin: &Origin, error: &serde_json::Error) -> Cassett
         .map(<[u8]>::len)
         .sum();
     let offset = start + error.column().saturating_sub(1);
-    let place = Place::of(bytes, offset, origin.line.unwrap_or(1));
+    let place = Place::at_offset(bytes, offset, origin.line.unwrap_or(1));
     let flaw = Flaw::new(&format!("is not JSON: {words}"), Some(place));
     CassetteError::new(origin, vec![flaw], help)
 }
@@ -380,7 +380,7 @@ fn typed(
     minor: u64,
     problems: &mut Vec<Problem>,
 ) -> Run {
-    let mut at = Reader::new(problems).of_minor(minor);
+    let mut at = Reader::new(problems).with_minor_version(minor);
     at.keys(&map, &fields::RUN);
     let recorded = Recorded::read(text, &map);
     let map = &mut map;
@@ -406,7 +406,7 @@ fn typed(
         by_session: session.is_some() || captured.is_some(),
         own_tools: session
             .as_ref()
-            .map(OwnTools::of_session)
+            .map(OwnTools::from_session)
             .unwrap_or_default(),
         trace: {
             at.require(map, "trace");

@@ -49,12 +49,12 @@ impl Tokens {
     /// use mcptest_trace::trace::{StepTokens, Tokens};
     ///
     /// let known = StepTokens::new(30, 3);
-    /// assert_eq!(Tokens::of_steps(&[known, known]).total, Some(66));
-    /// assert_eq!(Tokens::of_steps(&[known, StepTokens::default()]).total, None);
-    /// assert_eq!(Tokens::of_steps(&[]).total, None);
+    /// assert_eq!(Tokens::from_steps(&[known, known]).total, Some(66));
+    /// assert_eq!(Tokens::from_steps(&[known, StepTokens::default()]).total, None);
+    /// assert_eq!(Tokens::from_steps(&[]).total, None);
     /// ```
     #[must_use]
-    pub fn of_steps(steps: &[StepTokens]) -> Self {
+    pub fn from_steps(steps: &[StepTokens]) -> Self {
         let sum = |count: fn(&StepTokens) -> Option<u64>| {
             let mut counts = steps.iter().map(count);
             let first = counts.next()??;
@@ -105,11 +105,11 @@ impl StepTokens {
     pub fn total(self) -> Option<u64> {
         // Some recorders write zeros for what they do not know.
         let stated = self.stated_total.filter(|stated| *stated > 0);
-        self.of_parts().max(stated)
+        self.sum_of_parts().max(stated)
     }
 
     /// Prompt and completion together, where both are recorded.
-    pub(super) fn of_parts(self) -> Option<u64> {
+    pub(super) fn sum_of_parts(self) -> Option<u64> {
         sum(self.prompt, self.completion)
     }
 }

@@ -16,11 +16,11 @@ use super::{AsTrace, Trace};
 pub(super) struct Digest(u64, u64);
 
 impl Digest {
-    pub(super) fn of_value(value: &Value) -> Self {
+    pub(super) fn from_value(value: &Value) -> Self {
         Self::with(|hasher| hash(value, hasher))
     }
 
-    fn of_behaviour(trace: &Trace) -> Self {
+    fn from_behaviour(trace: &Trace) -> Self {
         Self::with(|hasher| {
             trace.tool_calls.len().hash(hasher);
             for call in &trace.tool_calls {
@@ -95,7 +95,7 @@ pub fn alike<T: AsTrace>(runs: &[T]) -> Vec<Vec<usize>> {
     let mut places: BTreeMap<Digest, usize> = BTreeMap::new();
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (index, run) in runs.iter().enumerate() {
-        let digest = Digest::of_behaviour(&run.as_trace());
+        let digest = Digest::from_behaviour(&run.as_trace());
         let place = *places.entry(digest).or_insert(groups.len());
         match groups.get_mut(place) {
             Some(group) => group.push(index),
@@ -158,7 +158,7 @@ mod tests {
         #[test]
         fn digests_are_equal_exactly_when_values_are(left in value(), right in value()) {
             prop_assert_eq!(
-                Digest::of_value(&left) == Digest::of_value(&right),
+                Digest::from_value(&left) == Digest::from_value(&right),
                 json_eq(&left, &right)
             );
         }

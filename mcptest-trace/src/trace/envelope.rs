@@ -196,7 +196,7 @@ impl Recorded {
     /// What is equal for runs that are equal in every value, and for no others.
     pub(super) fn digest(&self) -> Digest {
         let whole = || self.parsed().map_or(Value::Null, Json::into_value);
-        *self.digest.get_or_init(|| Digest::of_value(&whole()))
+        *self.digest.get_or_init(|| Digest::from_value(&whole()))
     }
 
     /// The digest without when and on which machine the run was recorded, and without how long it took. A run that
@@ -210,7 +210,7 @@ impl Recorded {
         if let Some(conversation) = conversation.and_then(Value::as_object_mut) {
             conversation.remove("duration_ms");
         }
-        Some(Digest::of_value(&value))
+        Some(Digest::from_value(&value))
     }
 
     /// The text that the run was read from.

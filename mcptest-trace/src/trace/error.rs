@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::text::escape_line;
 
+use super::location::Place;
 use super::origin::Origin;
-use super::place::Place;
 
 /// The most characters of a problem that are shown.
 const LONGEST: usize = 400;

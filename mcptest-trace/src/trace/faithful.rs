@@ -127,8 +127,8 @@ fn half(text: &[u8]) -> Option<Half> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::location::losses;
     use crate::trace::parse::parse;
-    use crate::trace::place::losses;
     use crate::trace::{Origin, Trace, parse_run};
     use proptest::prelude::*;
     use serde_json::Value;

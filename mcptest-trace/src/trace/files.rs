@@ -9,9 +9,9 @@ use std::sync::Arc;
 use serde::de::IgnoredAny;
 
 use super::cassette::{Run, parse_run, parse_text};
-use super::cause;
 use super::digest::Digest;
 use super::error::CassetteError;
+use super::foreign_file;
 use super::origin::Origin;
 
 /// The largest cassette file that is read, in bytes.
@@ -62,10 +62,10 @@ fn read(path: &Path, shown: &str) -> Vec<Result<Run, CassetteError>> {
         if first_error && serde_json::from_slice::<IgnoredAny>(line).is_err() {
             // The whole file may be something else; the first line that is no JSON asks.
             broken = true;
-            if let Some((problem, help)) = cause::of(&bytes) {
+            if let Some((problem, help)) = foreign_file::diagnose(&bytes) {
                 return refuse(problem, help);
             }
-            if cause::values(&bytes).is_some_and(|values| values > 0) {
+            if foreign_file::values(&bytes).is_some_and(|values| values > 0) {
                 return refuse(
                     "is JSON over several lines, and a `.jsonl` file holds one run a line"
                         .to_owned(),

@@ -40,16 +40,16 @@ pub(super) struct Object<'a>(Vec<(Cow<'a, str>, Json<'a>)>);
 
 impl<'a> Json<'a> {
     /// A value that borrows from `value`.
-    pub(super) fn of(value: &'a Value) -> Self {
+    pub(super) fn from_value(value: &'a Value) -> Self {
         match value {
             Value::Null => Self::Null,
             Value::Bool(flag) => Self::Bool(*flag),
             Value::Number(number) => Self::Number(number.clone()),
             Value::String(text) => Self::Text(text.into()),
-            Value::Array(items) => Self::List(items.iter().map(Self::of).collect()),
+            Value::Array(items) => Self::List(items.iter().map(Self::from_value).collect()),
             Value::Object(map) => {
                 let entries = map.iter();
-                let entries = entries.map(|(key, value)| (key.into(), Self::of(value)));
+                let entries = entries.map(|(key, value)| (key.into(), Self::from_value(value)));
                 Self::Object(Object(entries.collect()))
             }
         }

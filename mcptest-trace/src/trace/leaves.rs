@@ -61,7 +61,7 @@ pub(crate) fn pointer(path: &[PathPart<'_>]) -> String {
 }
 
 /// A path as it is written behind what it leads into.
-pub(crate) fn shown(path: &[PathPart<'_>]) -> String {
+pub(crate) fn path_text(path: &[PathPart<'_>]) -> String {
     let steps = path.iter().map(|step| match step {
         PathPart::Key(key) => format!(".{key}"),
         PathPart::Index(index) => format!("[{index}]"),

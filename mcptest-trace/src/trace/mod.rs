@@ -11,7 +11,6 @@
 mod build;
 mod canonical;
 mod cassette;
-mod cause;
 mod conversation;
 mod digest;
 mod envelope;
@@ -19,17 +18,17 @@ mod error;
 mod faithful;
 pub(crate) mod fields;
 mod files;
-mod in_text;
+mod foreign_file;
 mod json;
 mod layout;
 mod lazy;
 pub(crate) mod leaves;
+mod location;
 mod number;
 mod origin;
 mod own;
 mod own_name;
 mod parse;
-mod place;
 mod read;
 mod read_only;
 mod reader;
@@ -39,6 +38,7 @@ mod settings;
 mod sub_agent;
 #[cfg(test)]
 mod tests;
+mod text_calls;
 mod tool_name;
 mod tool_words;
 mod tools;
@@ -65,23 +65,23 @@ pub(crate) use envelope::Make;
 pub use envelope::PathKeys;
 pub use error::{CassetteError, Flaw};
 pub use files::{MAX_BYTES, equal_but_for_time, read_file, read_runs};
-#[doc(hidden)]
-pub use in_text::{call_form, runs_blocks};
 use json::Json;
 pub use layout::Layout;
 pub use lazy::LazyValue;
+pub use location::Place;
+#[doc(hidden)]
+pub use location::without_rounding;
 pub use origin::Origin;
 pub use own::{Attempt, GivenAnswers, OwnSide, OwnToolCall, OwnTools};
 pub(crate) use own_name::own_names;
-pub use place::Place;
-#[doc(hidden)]
-pub use place::without_rounding;
 pub use read_only::ReadOnlyTools;
 pub(crate) use read_only::read_only_hints;
 pub use reader::Problem;
 pub use score::Score;
 #[doc(hidden)]
 pub use settings::RequestSettings;
+#[doc(hidden)]
+pub use text_calls::{call_form, runs_blocks};
 pub(crate) use tool_name::{apart, reads_by_words, snake};
 pub use tool_name::{reads_by_name, words_of_tool};
 pub use tools::OfferedTool;
@@ -184,14 +184,14 @@ impl Trace {
     /// empty, absent counts 0, absent arguments `null`, an absent server the empty name.
     #[must_use]
     pub fn from_envelope(envelope: &Value) -> Self {
-        read::trace(Json::of(envelope), &mut Vec::new())
+        read::trace(Json::from_value(envelope), &mut Vec::new())
     }
 
     /// Reads an envelope and also returns everything that was malformed in it, with its path.
     #[must_use]
     pub fn check_envelope(envelope: &Value) -> (Self, Vec<Problem>) {
         let mut problems = Vec::new();
-        let trace = read::trace(Json::of(envelope), &mut problems);
+        let trace = read::trace(Json::from_value(envelope), &mut problems);
         (trace, problems)
     }
 

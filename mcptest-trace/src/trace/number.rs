@@ -17,14 +17,15 @@ pub(super) fn is_kept(literal: &str) -> bool {
     if is_whole(literal) {
         return literal.parse::<i64>().is_ok() || literal.parse::<u64>().is_ok();
     }
-    let (Some(written), Ok(float)) = (Decimal::of(literal), literal.parse::<f64>()) else {
+    let (Some(written), Ok(float)) = (Decimal::parse(literal), literal.parse::<f64>()) else {
         return false;
     };
     match written.digits.len() {
         0 => true,
         length if length > MOST_DIGITS => false,
         length => {
-            float.is_finite() && Decimal::of(&format!("{float:.*e}", length - 1)) == Some(written)
+            float.is_finite()
+                && Decimal::parse(&format!("{float:.*e}", length - 1)) == Some(written)
         }
     }
 }
@@ -63,7 +64,7 @@ struct Decimal {
 
 impl Decimal {
     /// `None` where the exponent is beyond all numbers.
-    fn of(literal: &str) -> Option<Self> {
+    fn parse(literal: &str) -> Option<Self> {
         let unsigned = literal.strip_prefix('-').unwrap_or(literal);
         let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));

@@ -108,7 +108,7 @@ pub struct GivenAnswers {
 
 impl OwnTools {
     /// Reads what a session wrote. What is in another form says nothing.
-    pub(super) fn of_session(session: &Value) -> Self {
+    pub(super) fn from_session(session: &Value) -> Self {
         let index = |value: &Value| value.as_u64().and_then(|index| usize::try_from(index).ok());
         let noted = session.get("tools").and_then(Value::as_array);
         let calls = noted.into_iter().flatten().filter_map(|noted| {

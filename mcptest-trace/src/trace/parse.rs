@@ -3,7 +3,7 @@
 //! `serde_json` lets the last of several equal keys win, turns whole numbers beyond 64 bits into
 //! floats and rounds numbers of many digits. Here the value is built in the same single pass, which
 //! only notes that something of the kind may have been there; the walk that says what and where
-//! (`place`) runs for such a text alone.
+//! (`location`) runs for such a text alone.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -351,7 +351,7 @@ mod tests {
         fn every_value_is_read_as_serde_json_reads_it(value in value()) {
             let text = value.to_string();
             let parsed = parse(text.as_bytes()).unwrap();
-            let borrowed = Json::of(&value).into_value();
+            let borrowed = Json::from_value(&value).into_value();
             prop_assert_eq!(&borrowed, &value);
             prop_assert_eq!(&parsed.value.into_value(), &serde_json::from_str::<Value>(&text).unwrap());
             let numbers = text.contains(|sign: char| sign.is_ascii_digit());

@@ -5,8 +5,8 @@ use serde_json::{Number, json};
 use super::conversation::sum;
 use super::fields;
 use super::json::{Json, Object};
+use super::location::is_object;
 use super::own;
-use super::place::is_object;
 use super::reader::{Problem, Reader, whole};
 use super::score;
 use super::{
@@ -154,7 +154,7 @@ fn conversation(mut map: Object<'_>, calls: usize, told: u64, at: &mut Reader<'_
         let (tokens, all_parts) = tokens(map, at);
         // What is in steps that are not there, or say nothing, is in the total alone.
         let whole =
-            told <= steps.len() as u64 && steps.iter().all(|step| step.of_parts() > Some(0));
+            told <= steps.len() as u64 && steps.iter().all(|step| step.sum_of_parts() > Some(0));
         if !all_parts || sum(tokens.prompt, tokens.completion) == tokens.total {
             contradiction(tokens, all_parts && whole, &steps, at);
         }
@@ -164,7 +164,7 @@ fn conversation(mut map: Object<'_>, calls: usize, told: u64, at: &mut Reader<'_
     Conversation {
         // Some recorders write zeros for what they do not know.
         tokens: if tokens.total.unwrap_or_default() == 0 && told.max(1) <= steps.len() as u64 {
-            let of_steps = Tokens::of_steps(&steps);
+            let of_steps = Tokens::from_steps(&steps);
             if of_steps.total.is_some() {
                 of_steps
             } else {
@@ -194,7 +194,7 @@ fn conversation(mut map: Object<'_>, calls: usize, told: u64, at: &mut Reader<'_
 /// Notes a total that is not that of the steps. It is never less than what they took together. It may be
 /// more, as some providers count reasoning in it alone, but not where `all_parts` say the same of it as steps do.
 fn contradiction(tokens: Tokens, all_parts: bool, steps: &[StepTokens], at: &mut Reader<'_>) {
-    let known = steps.iter().filter_map(|step| step.of_parts());
+    let known = steps.iter().filter_map(|step| step.sum_of_parts());
     let sum = known.fold(0, u64::saturating_add);
     let count = steps.len();
     let total = tokens.total.unwrap_or_default();
@@ -206,7 +206,7 @@ fn contradiction(tokens: Tokens, all_parts: bool, steps: &[StepTokens], at: &mut
     if tokens.total.is_some() {
         return;
     }
-    let of_steps = Tokens::of_steps(steps);
+    let of_steps = Tokens::from_steps(steps);
     let parts = [
         ("prompt", tokens.prompt, of_steps.prompt),
         ("completion", tokens.completion, of_steps.completion),
@@ -281,7 +281,7 @@ pub(super) fn signals(mut map: Object<'_>, at: &mut Reader<'_>) -> Signals {
         at.problem(format!("`{name}` is not a signal; there are {known}"));
     }
     let mut signal = |name: &str| {
-        at.of_kind(&mut map, name, "a number from 0 to 1", |value, _| {
+        at.typed_field(&mut map, name, "a number from 0 to 1", |value, _| {
             let share = value.as_number().and_then(Number::as_f64);
             let share = share.filter(|share| (0.0..=1.0).contains(share));
             share.ok_or(value)
@@ -300,7 +300,7 @@ pub(super) fn outcome(mut map: Object<'_>, at: &mut Reader<'_>) -> Outcome {
     let map = &mut map;
     Outcome {
         passed: at.flag(map, "passed"),
-        reward: at.of_kind(map, "reward", "a number", |value, _| {
+        reward: at.typed_field(map, "reward", "a number", |value, _| {
             let reward = value.as_number().and_then(Number::as_f64);
             reward.ok_or(value)
         }),

@@ -74,7 +74,7 @@ impl<'p> Reader<'p> {
     }
 
     /// Sets the minor version of the format that the value states.
-    pub(super) fn of_minor(self, minor: u64) -> Self {
+    pub(super) fn with_minor_version(self, minor: u64) -> Self {
         Self { minor, ..self }
     }
 
@@ -148,7 +148,7 @@ impl<'p> Reader<'p> {
     }
 
     /// Reads an optional field of one kind; a value of another, which comes back, is a problem.
-    pub(super) fn of_kind<T>(
+    pub(super) fn typed_field<T>(
         &mut self,
         map: &mut Object<'_>,
         name: &str,
@@ -162,7 +162,7 @@ impl<'p> Reader<'p> {
     }
 
     pub(super) fn text(&mut self, map: &mut Object<'_>, name: &str) -> Option<String> {
-        self.of_kind(map, name, "a string", |value, _| match value {
+        self.typed_field(map, name, "a string", |value, _| match value {
             Json::Text(text) => Ok(text.into_owned()),
             other => Err(other),
         })
@@ -182,11 +182,11 @@ impl<'p> Reader<'p> {
 
     pub(super) fn count(&mut self, map: &mut Object<'_>, name: &str) -> Option<u64> {
         let kind = "a whole number, 0 or more";
-        self.of_kind(map, name, kind, |value, _| whole(&value).ok_or(value))
+        self.typed_field(map, name, kind, |value, _| whole(&value).ok_or(value))
     }
 
     pub(super) fn flag(&mut self, map: &mut Object<'_>, name: &str) -> Option<bool> {
-        self.of_kind(map, name, "true or false", |value, _| match value {
+        self.typed_field(map, name, "true or false", |value, _| match value {
             Json::Bool(flag) => Ok(flag),
             other => Err(other),
         })
@@ -218,7 +218,7 @@ impl<'p> Reader<'p> {
         name: &str,
         mut read: impl FnMut(Json<'_>, usize, &mut Reader<'_>) -> Option<T>,
     ) -> Option<Vec<T>> {
-        self.of_kind(map, name, "a list", |value, at| match value {
+        self.typed_field(map, name, "a list", |value, at| match value {
             Json::List(items) => {
                 let items = items.into_iter().enumerate();
                 let items =
@@ -235,7 +235,7 @@ impl<'p> Reader<'p> {
         name: &str,
         read: impl FnOnce(Object<'_>, &mut Reader<'_>) -> T,
     ) -> Option<T> {
-        self.of_kind(map, name, "an object", |value, at| match value {
+        self.typed_field(map, name, "an object", |value, at| match value {
             Json::Object(map) => Ok(read(map, at)),
             other => Err(other),
         })

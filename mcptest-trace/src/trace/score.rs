@@ -75,7 +75,7 @@ pub(super) fn score(mut map: Object<'_>, at: &mut Reader<'_>) -> Score {
         at.at("name").problem("is empty; say what is scored");
     }
     at.require(map, "value");
-    let value = at.of_kind(map, "value", "a number", |value, _| {
+    let value = at.typed_field(map, "value", "a number", |value, _| {
         let number = value.as_number().and_then(Number::as_f64);
         number.filter(|number| number.is_finite()).ok_or(value)
     });

@@ -20,7 +20,7 @@ impl Trace {
     ///     { "name": "read", "agent_id": "researcher" },
     /// ] }));
     /// assert_eq!(trace.sub_agents(), ["researcher", "writer"]);
-    /// let own = trace.of_sub_agent("researcher");
+    /// let own = trace.for_sub_agent("researcher");
     /// assert_eq!(own.tool_calls.iter().map(|call| &*call.name).collect::<Vec<_>>(), ["search", "read"]);
     /// ```
     #[must_use]
@@ -34,7 +34,7 @@ impl Trace {
     /// The calls of a sub-agent with their results, and nothing else: turns, tokens, times and the closing are
     /// those of the whole run, and are not known of a part of it.
     #[must_use]
-    pub fn of_sub_agent(&self, agent_id: &str) -> Self {
+    pub fn for_sub_agent(&self, agent_id: &str) -> Self {
         let is_own = |call: &ToolCall| call.agent_id.as_deref() == Some(agent_id);
         let calls = self.tool_calls.iter().enumerate();
         let (places, tool_calls): (Vec<usize>, Vec<ToolCall>) = calls
@@ -64,7 +64,7 @@ impl Trace {
 pub(super) fn targets(trace: &Trace) -> Option<Value> {
     let agents = trace.sub_agents();
     let each = agents.iter().map(|agent| {
-        let own = trace.of_sub_agent(agent);
+        let own = trace.for_sub_agent(agent);
         json!({
             "agent_id": agent,
             "tool_names": tool_names(&own),
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_part_of_a_run_has_its_own_calls_and_results_and_nothing_of_the_whole() {
-        let own = run().of_sub_agent("a");
+        let own = run().for_sub_agent("a");
         let trace = &own.trace;
         let results = trace.results_by_call();
         let errors: Vec<_> = results.iter().map(|it| it.unwrap().is_error).collect();
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(trace.conversation, Conversation::default());
         assert!(trace.scores.is_empty());
         assert_eq!(own.envelope()["tool_names"], json!(["search", "read"]));
-        assert!(run().of_sub_agent("c").trace.tool_calls.is_empty());
+        assert!(run().for_sub_agent("c").trace.tool_calls.is_empty());
     }
 
     #[test]
@@ -145,7 +145,7 @@ mod tests {
             "tool_calls": [{ "name": "x" }, { "name": "y", "agent_id": "a" }],
             "tool_results": [{ "call_index": 0, "result": "" }, { "call_index": 1, "result": "" }],
         }));
-        assert_eq!(trace.of_sub_agent("a").errors_unknown(), 1);
+        assert_eq!(trace.for_sub_agent("a").errors_unknown(), 1);
     }
 
     #[test]

@@ -81,7 +81,7 @@ fn agent(name: &str, baseline: &[RunSample], candidate: &[RunSample]) -> AgentSa
 }
 
 /// All that a comparison says.
-fn told(comparison: &Comparison) -> Value {
+fn full_report(comparison: &Comparison) -> Value {
     let rows: Vec<_> = comparison
         .rows()
         .into_iter()
@@ -154,7 +154,7 @@ proptest! {
         let [drawn, again] = [&mut one, &mut other].map(|it| it.suite.behaviour.take().unwrap().tools);
         prop_assert_eq!(drawn.energy, again.energy);
         prop_assert!((drawn.p - again.p).abs() < 0.04, "{drawn:?} {again:?}");
-        prop_assert_eq!(told(&one), told(&other));
+        prop_assert_eq!(full_report(&one), full_report(&other));
         let [(before, shuffled), (now, turned)] = &agents[0];
         options.fail_on = [Metric::Outcomes, Metric::Cost, Metric::Behaviour].into();
         let alone = compare_agent("book", before, now, &options);
@@ -168,7 +168,7 @@ proptest! {
             named.map(|(name, [(before, _), (now, _)])| agent(name, &before, &now)).collect()
         })),
     ) {
-        let of = |agents: &[AgentSamples]| told(&compare(agents, &CompareOptions::default()));
+        let of = |agents: &[AgentSamples]| full_report(&compare(agents, &CompareOptions::default()));
         prop_assert_eq!(of(&agents), of(&shuffled));
     }
 
@@ -212,9 +212,9 @@ proptest! {
         (runs, shuffled) in permuted(prop::collection::vec(scored(), 0..40)), unit in select(vec![Unit::Fraction, Unit::Tokens, Unit::Flag]),
     ) {
         let share = Share::percent(90).unwrap();
-        let target = |measure: Measure| Quantity::of(&measure).unwrap();
-        let fraction = target(Measure::of("share", unit).higher_is_better(""));
-        let tokens = target(Measure::of("tokens", Unit::Ratio).lower_is_better(""));
+        let target = |measure: Measure| Quantity::from_measure(&measure).unwrap();
+        let fraction = target(Measure::new("share", unit).higher_is_better(""));
+        let tokens = target(Measure::new("tokens", Unit::Ratio).lower_is_better(""));
         let of = |runs: &[(usize, Option<f64>, f64, Option<bool>)]| {
             let one = runs.iter().map(|(agent, value, _, passed)| Scored::new(AGENTS[*agent], *value, *passed));
             let other = runs.iter().map(|(agent, _, value, passed)| Scored::new(AGENTS[*agent], Some(*value), *passed));
@@ -275,7 +275,7 @@ proptest! {
         (values, turned) in permuted(prop::collection::vec(third(), 1..7)),
     ) {
         let swept = |runs: &[(Vec<u64>, Option<bool>)]| {
-            let runs = runs.iter().map(|(steps, passed)| (steps.iter().map(|tokens| Step::of(*tokens)).collect(), *passed));
+            let runs = runs.iter().map(|(steps, passed)| (steps.iter().map(|tokens| Step::new(*tokens)).collect(), *passed));
             let runs: Vec<(Vec<Step>, Option<bool>)> = runs.collect();
             let runs: Vec<_> = runs.iter().map(|(steps, passed)| SweepRun::new(steps, *passed)).collect();
             let options = GuardOptions::default();
@@ -283,7 +283,7 @@ proptest! {
             (sweep, ablation(&runs, options).unwrap())
         };
         prop_assert_eq!(swept(&runs), swept(&shuffled));
-        prop_assert_eq!(Summary::of(&values), Summary::of(&turned));
+        prop_assert_eq!(Summary::from_values(&values), Summary::from_values(&turned));
         prop_assert_eq!(bootstrap_mean(&values, 50, 0.9, 1), bootstrap_mean(&turned, 50, 0.9, 1));
         let other = [0.3, 0.7];
         prop_assert_eq!(bootstrap_difference(&values, &other, 50, 0.9, 1), bootstrap_difference(&turned, &other, 50, 0.9, 1));

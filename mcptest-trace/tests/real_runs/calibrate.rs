@@ -20,9 +20,9 @@ use crate::runs::{Agent, agents, expected, same};
 type Measured = Box<dyn Fn(&Agent, &Run) -> Option<f64>>;
 
 fn quantity(better: Better, unit: Unit) -> Quantity {
-    let mut target = Measure::of("target", unit);
+    let mut target = Measure::new("target", unit);
     target.better = better;
-    Quantity::of(&target).unwrap()
+    Quantity::from_measure(&target).unwrap()
 }
 
 fn real(count: usize) -> f64 {

@@ -14,7 +14,7 @@ fn halves(change: impl Fn(&mut RunSample)) -> Comparison {
     let samples: Vec<AgentSamples> = agents
         .iter()
         .map(|agent| {
-            let sampled = |run| RunSample::of(run, CostKind::Tokens);
+            let sampled = |run| RunSample::from_run(run, CostKind::Tokens);
             let mut candidate: Vec<_> = agent.runs[2..].iter().map(sampled).collect();
             candidate.iter_mut().for_each(&change);
             let baseline = agent.runs[..2].iter().map(sampled).collect();
@@ -170,7 +170,7 @@ pub(crate) fn random_halves_alarm_no_more_than_stated() {
             let sampled = agent
                 .runs
                 .iter()
-                .map(|run| RunSample::of(run, CostKind::Tokens).with_behaviour(None));
+                .map(|run| RunSample::from_run(run, CostKind::Tokens).with_behaviour(None));
             sampled.collect()
         })
         .collect();

@@ -17,7 +17,7 @@ pub(crate) struct Agent {
 /// All agents in byte order of their stem.
 pub(crate) fn agents() -> Vec<Agent> {
     let root = part("tau-airline/crate");
-    let asked = asked(&fs::read_to_string(root.join("suites/airline.yml")).unwrap());
+    let asked = golden_paths(&fs::read_to_string(root.join("suites/airline.yml")).unwrap());
     let folder = root.join("cassettes/airline");
     let mut stems: Vec<String> = fs::read_dir(&folder)
         .unwrap()
@@ -41,7 +41,7 @@ pub(crate) fn agents() -> Vec<Agent> {
 }
 
 /// The golden path of each agent: the suite is written in one way only.
-fn asked(suite: &str) -> BTreeMap<String, Vec<String>> {
+fn golden_paths(suite: &str) -> BTreeMap<String, Vec<String>> {
     let mut asked: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let (mut agent, mut inside) = (String::new(), false);
     for line in suite.lines() {

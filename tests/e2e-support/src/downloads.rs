@@ -21,7 +21,7 @@ pub(crate) fn complete() {
     static FETCHED: OnceLock<Result<(), String>> = OnceLock::new();
     let fetched = FETCHED.get_or_init(|| fetch(&["--offline"]).or_else(|_| fetch(&[])));
     if let Err(reason) = fetched {
-        panic!("{}", told(reason));
+        panic!("{}", fetch_failure(reason));
     }
 }
 
@@ -41,7 +41,7 @@ fn fetch(more: &[&str]) -> Result<(), String> {
     }
 }
 
-fn told(reason: &str) -> String {
+fn fetch_failure(reason: &str) -> String {
     format!(
         "not everything that Cargo.lock names is downloaded, and it cannot be downloaded now\n\n{}\n\n\
          help: these tests build small crates without the network; run `cargo fetch --locked` once where there is one",

@@ -22,6 +22,6 @@ pub mod process;
 pub mod real_runs;
 pub mod recording;
 pub mod sample;
-pub mod shown;
 pub mod snapshot;
+pub mod transcript;
 pub mod workshop;

@@ -13,7 +13,7 @@ pub enum Outcome {
 
 /// Reads a line of a pretty report: `test name ... ok`. A reason follows `ignored` after a comma in
 /// the standard harness, in brackets from libtest-mimic.
-pub fn of_line(line: &str) -> Option<(String, Outcome)> {
+pub fn parse_line(line: &str) -> Option<(String, Outcome)> {
     let (name, result) = line.strip_prefix("test ")?.split_once(" ... ")?;
     let outcome = match result.split([',', ' ']).next()? {
         "ok" => Outcome::Passed,

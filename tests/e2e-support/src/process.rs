@@ -129,7 +129,7 @@ impl Finished {
     /// The outcome of every case that has a line in the output.
     pub fn outcomes(&self) -> BTreeMap<String, Outcome> {
         let lines = self.stdout.lines();
-        let cases: Vec<_> = lines.filter_map(outcome::of_line).collect();
+        let cases: Vec<_> = lines.filter_map(outcome::parse_line).collect();
         let by_name: BTreeMap<_, _> = cases.iter().cloned().collect();
         assert_eq!(by_name.len(), cases.len(), "a case ran twice in\n{self}");
         by_name

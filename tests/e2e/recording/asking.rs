@@ -1,7 +1,7 @@
 //! How recording is asked for, and when it is refused.
 
 use super::desk::{TWICE, refunds};
-use super::studio::{Scene, studio};
+use super::recording_crate::{Scene, studio};
 use crate::sample::sample;
 use crate::support::process;
 use crate::support::snapshot;

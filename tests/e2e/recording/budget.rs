@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::desk::{TWICE, declaring, place, script};
-use super::studio::Scene;
+use super::recording_crate::Scene;
 use crate::support::snapshot;
 
 /// Every model call is sent 1,000 tokens and writes 100.

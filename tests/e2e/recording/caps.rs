@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::desk::script;
-use super::studio::Scene;
+use super::recording_crate::Scene;
 
 const CAPPED: &str = "\
 servers:

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::desk::{FIRST, HttpServer, SECOND, TWICE, place, refunds, refunds_that_differ, script};
-use super::studio::Scene;
+use super::recording_crate::Scene;
 use crate::support::outcome::Outcome::Passed;
 use crate::support::process::Finished;
 

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::troupe::{Stage, counting};
+use super::function_crate::{Stage, counting};
 
 /// How many runs are declared, and how many processes are killed.
 const RUNS: usize = 8;

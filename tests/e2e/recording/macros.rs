@@ -1,7 +1,7 @@
 //! The macro's cases record as the runner's do.
 
 use super::desk::{FIRST, SECOND, TWICE, refunds};
-use super::studio::{Scene, studio};
+use super::recording_crate::{Scene, studio};
 use crate::support::process::{self, Finished};
 
 fn run(scene: &Scene, word: Option<&str>, more: &[(&str, &str)]) -> Finished {

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde_json::{Value, json};
 
 use super::desk::{HttpServer, script};
-use super::studio::Scene;
+use super::recording_crate::Scene;
 use crate::guide::{block, blocks};
 use crate::support::workshop;
 

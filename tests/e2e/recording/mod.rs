@@ -1,7 +1,7 @@
 //! Recording, as a stranger meets it: a real MCP server, a model API on loopback that plays a
 //! script, and test executables that are built with and without the feature `session`.
 
-use e2e_support::live::{desk, studio, troupe};
+use e2e_support::live::{desk, function_crate, recording_crate};
 
 mod asking;
 mod budget;

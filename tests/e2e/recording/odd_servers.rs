@@ -8,8 +8,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::desk::script;
+use super::recording_crate::{Scene, studio};
 use super::servers::{FINDER, PLACE, fails, finder};
-use super::studio::{Scene, studio};
 use crate::support::snapshot;
 
 pub(super) fn raw(how: &str) -> Scene {

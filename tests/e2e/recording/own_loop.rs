@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::troupe::{Stage, counting, suite};
+use super::function_crate::{Stage, counting, suite};
 use crate::support::folder::Folder;
 use crate::support::snapshot;
 

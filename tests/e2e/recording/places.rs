@@ -1,7 +1,7 @@
 //! Where recordings are put.
 
 use super::desk::{TWICE, declaring, refunds_that_differ};
-use super::studio::Scene;
+use super::recording_crate::Scene;
 use crate::support::snapshot;
 
 fn named(runs: usize, cassette: &str) -> Scene {

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::desk::{TWICE, declaring, refunds};
-use super::studio::Scene;
+use super::recording_crate::Scene;
 use crate::support::outcome::Outcome::{Failed, Passed};
 
 const CASE: &str = "desk::refunds::playback";

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::desk::{declaring, place, refunds, script};
-use super::studio::{KEY, Scene};
+use super::recording_crate::{KEY, Scene};
 use crate::support::process::Finished;
 use crate::support::snapshot;
 
@@ -222,7 +222,7 @@ fn a_declared_provider_is_asked_at_its_address_with_its_key() {
     };
     for path in ["/v1", "/v1/", ""] {
         declare(&scene, path, ", api_key_env: LOCAL_KEY");
-        let mut command = scene.command(super::studio::studio().executable("agents"), &[]);
+        let mut command = scene.command(super::recording_crate::studio().executable("agents"), &[]);
         command.env("LOCAL_KEY", KEY).env("MCPTEST_RECORD", "all");
         crate::support::process::run(&mut command).exits(0);
         let seen = scene.requests().pop().unwrap();

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::desk::{TWICE, declaring, place, refund, refunds_that_differ, script};
-use super::studio::Scene;
+use super::recording_crate::Scene;
 use crate::support::snapshot;
 
 /// Four runs, the third of which the provider refuses at its last step.

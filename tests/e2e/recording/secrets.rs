@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::desk::{HttpServer, script};
-use super::studio::{KEY, Scene};
+use super::recording_crate::{KEY, Scene};
 use crate::support::folder::collect;
 use crate::support::process::Finished;
 use crate::support::snapshot;

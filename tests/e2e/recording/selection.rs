@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::studio::Scene;
+use super::recording_crate::Scene;
 
 /// Three agents without servers, one of them with a gate, one ignored; and a second suite.
 const THREE: &str = "\

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::desk::{HttpServer, script};
-use super::studio::Scene;
+use super::recording_crate::Scene;
 use crate::support::snapshot;
 
 pub(super) const FINDER: &str = "\

@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use super::desk::{declaring, place, refunds_that_differ};
-use super::studio::Scene;
-use super::troupe::{Stage, counting};
+use super::function_crate::{Stage, counting};
+use super::recording_crate::Scene;
 use crate::support::process::Finished;
 
 #[test]

@@ -1,7 +1,7 @@
 //! Without the variable nothing goes live, and without the feature nothing could.
 
 use super::desk::{TWICE, refunds};
-use super::studio::Scene;
+use super::recording_crate::Scene;
 use crate::support::workshop::{run_cargo, workspace};
 
 /// The server is a script that leaves a trace of being started.

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::desk::{KEY, leads_to};
 use crate::support::folder::Folder;
 use crate::support::process;
-use crate::support::shown::as_shown;
+use crate::support::transcript::as_shown;
 
 pub(super) const PYTHON: &str = include_str!("../../../docs/agent-in-python.md");
 const TYPESCRIPT: &str = include_str!("../../../docs/agent-in-typescript.md");

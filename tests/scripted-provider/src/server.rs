@@ -220,7 +220,7 @@ impl House {
             let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
             threads.keep(&asked, &body);
         }
-        if let Some(stream) = streaming::of(api, &seen.path, query, &asked, &body) {
+        if let Some(stream) = streaming::requested_stream(api, &seen.path, query, &asked, &body) {
             if !cut {
                 cue.played(&answer);
             }

@@ -15,7 +15,13 @@ pub(crate) struct Stream {
 }
 
 /// The stream that a request asks for, if it asks for one.
-pub(crate) fn of(api: Api, path: &str, query: &str, asked: &Value, body: &Value) -> Option<Stream> {
+pub(crate) fn requested_stream(
+    api: Api,
+    path: &str,
+    query: &str,
+    asked: &Value,
+    body: &Value,
+) -> Option<Stream> {
     let messages = |events| Stream {
         events,
         media_type: "application/vnd.amazon.eventstream",
@@ -28,7 +34,7 @@ pub(crate) fn of(api: Api, path: &str, query: &str, asked: &Value, body: &Value)
             return Some(messages(bedrock::of_converse(body)));
         }
         Api::Invoke if asked["stream"] == true => {
-            let events = of_messages(body).into_iter();
+            let events = messages_events(body).into_iter();
             return Some(messages(
                 events.map(|(_, data)| bedrock::chunk(&data)).collect(),
             ));
@@ -37,7 +43,7 @@ pub(crate) fn of(api: Api, path: &str, query: &str, asked: &Value, body: &Value)
             let (_, true) = gemini::model_of(path)? else {
                 return None;
             };
-            let chunks = of_gemini(body);
+            let chunks = gemini_chunks(body);
             if !query.split('&').any(|part| part == "alt=sse") {
                 return Some(list(&chunks));
             }
@@ -48,9 +54,9 @@ pub(crate) fn of(api: Api, path: &str, query: &str, asked: &Value, body: &Value)
         Api::Ollama if asked["stream"] == false => return None,
         Api::Ollama => return Some(lines(&of_ollama(body))),
         _ if asked["stream"] != true => return None,
-        Api::OpenAi => of_chat(asked, body),
-        Api::Anthropic | Api::Invoke => of_messages(body),
-        Api::Responses => of_responses(body),
+        Api::OpenAi => chat_events(asked, body),
+        Api::Anthropic | Api::Invoke => messages_events(body),
+        Api::Responses => responses_events(body),
     };
     let lines = events
         .into_iter()
@@ -98,7 +104,7 @@ pub(crate) fn pieces(text: &str) -> Vec<String> {
 
 type Events = Vec<(Option<String>, String)>;
 
-fn of_chat(asked: &Value, body: &Value) -> Events {
+fn chat_events(asked: &Value, body: &Value) -> Events {
     let with_usage = asked["stream_options"]["include_usage"] == true;
     let mut events = Vec::new();
     let mut chunk = |choices: Value, usage: Value| {
@@ -146,7 +152,7 @@ fn of_chat(asked: &Value, body: &Value) -> Events {
     events
 }
 
-fn of_messages(body: &Value) -> Events {
+fn messages_events(body: &Value) -> Events {
     let mut events = Vec::new();
     let mut event = |kind: &str, mut data: Value| {
         data["type"] = kind.into();
@@ -205,7 +211,7 @@ fn of_messages(body: &Value) -> Events {
     events
 }
 
-fn of_responses(body: &Value) -> Events {
+fn responses_events(body: &Value) -> Events {
     let mut events: Events = Vec::new();
     let mut event = |kind: &str, mut data: Value| {
         data["type"] = kind.into();
@@ -289,7 +295,7 @@ fn of_responses(body: &Value) -> Events {
     events
 }
 
-fn of_gemini(body: &Value) -> Vec<Value> {
+fn gemini_chunks(body: &Value) -> Vec<Value> {
     let candidate = &body["candidates"][0];
     let mut parts = Vec::new();
     for part in candidate["content"]["parts"]

@@ -3,14 +3,14 @@
 use std::fs;
 use std::io::Write;
 
-use mcptest_suite::{escape, shown_path};
+use mcptest_suite::{escape, portable_path};
 use mcptest_trace::trace::pretty_json;
 
 use super::Import;
 use crate::failure::Failure;
 use crate::import::names::{self, Name};
 use crate::import::report::Reports;
-use crate::import::reread::Reread;
+use crate::import::run_cache::Reread;
 use crate::import::starter::CalledTools;
 use crate::import::store::StoreOptions;
 use crate::import::writing::{Done, Writing};
@@ -46,7 +46,7 @@ impl Import {
         }
         Ok(match (undone.gone.is_empty(), undone.is_partial()) {
             (true, false) => {
-                let suite = shown_path(&self.suite);
+                let suite = portable_path(&self.suite);
                 writeln!(err, "error: no run of these files is recorded for {suite}")?;
                 ExitStatus::CouldNotRun
             }
@@ -57,7 +57,7 @@ impl Import {
 
     /// The suite that this import proposes where there is none.
     fn first_suite(&self, writing: &mut Writing<'_>) -> Result<Option<String>, Failure> {
-        let names = names::of(
+        let names = names::assign_names(
             &writing.plan.groups,
             &vec![None; writing.plan.groups.len()],
             None,
@@ -77,14 +77,14 @@ impl Import {
                 starter: writing
                     .done
                     .starter
-                    .of_suite(CalledTools::new(writing.plan, None)),
+                    .for_suite(CalledTools::new(writing.plan, None)),
                 ..Done::default()
             },
             reread: Reread::default(),
             ..*writing
         };
         again.all(&names)?;
-        let shown = shown_path(&self.suite);
+        let shown = portable_path(&self.suite);
         Ok(again.done.starter.suite(&self.suite, &shown).ok())
     }
 }

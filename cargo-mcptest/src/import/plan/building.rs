@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::{FoundRun, Group, ImportPlan, asked, twin_id};
+use super::{FoundRun, Group, ImportPlan, prompt_digest, twin_id};
 use crate::import::forks::Forks;
 use crate::import::report::Reports;
 use crate::import::store;
@@ -178,13 +178,13 @@ impl Building {
         } else {
             // The same once more in a file is another run; in another file it is the same run.
             let file = records.first().map_or(0, |record| record.part.input);
-            let key = Digest::of(&[&agent, &id]);
+            let key = Digest::from_parts(&[&agent, &id]);
             let twins = self.twins.entry((file, key)).or_default();
             *twins += 1;
             *twins
         };
         let id = twin_id(&id, twin);
-        let key = Digest::of(&[&agent, &id]);
+        let key = Digest::from_parts(&[&agent, &id]);
         if let Some((known, first)) = self.ids.get(&key) {
             if *known == content {
                 reports.note("the same run twice in the input");
@@ -209,7 +209,7 @@ impl Building {
         }
         self.plan.is_scored |= mapped.is_scored;
         for by in reading.group_by {
-            if by.of(mapped, records).is_some() && !self.plan.grouped_by.contains(by) {
+            if by.group_value(mapped, records).is_some() && !self.plan.grouped_by.contains(by) {
                 self.plan.grouped_by.push(by.clone());
             }
         }
@@ -222,7 +222,7 @@ impl Building {
         } = reading.subject(kind, mapped, records);
         let mut subject = vec![agent.as_str(), text("system_prompt")];
         subject.extend(key.iter().map(String::as_str));
-        let subject = Digest::of(&subject);
+        let subject = Digest::from_parts(&subject);
         let model = text("model");
         let next = u32::try_from(self.plan.groups.len()).unwrap_or(u32::MAX);
         let group = *self.groups.entry(subject.then(model)).or_insert(next);
@@ -232,7 +232,7 @@ impl Building {
                 model: self.word(model),
                 label,
                 subject,
-                asked: asked(cassette, reading.redactor),
+                asked: prompt_digest(cassette, reading.redactor),
                 by_task,
                 of_file,
                 any_failed: false,
@@ -252,7 +252,7 @@ impl Building {
             cassette["outcome"].is_object() && cassette["outcome"]["passed"] != true;
         group.runs.push(run);
         self.plan.found.push(FoundRun {
-            id: Digest::of(&[&id]),
+            id: Digest::from_parts(&[&id]),
             candidate,
             ordinal: u32::try_from(ordinal).unwrap_or(u32::MAX),
             twin,

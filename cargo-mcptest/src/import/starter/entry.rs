@@ -160,7 +160,7 @@ impl AgentEntry {
         let runs = &self.whole.runs;
         let of_model = runs.chunk_by(|one, next| one.model == next.model);
         of_model
-            .flat_map(|runs| suspects::of(runs, tools))
+            .flat_map(|runs| suspects::find(runs, tools))
             .collect()
     }
 

@@ -110,7 +110,7 @@ fn pairs(good: &[&Run], reads: &ReadOnlyTools) -> Vec<Order> {
     let names = run.trace.tool_calls.iter().map(|call| call.name.as_str());
     let first_calls: Vec<&str> = names.filter(|name| known.insert(*name)).collect();
     let looked_up: Vec<ToolPairs<'_>> = good.iter().map(|run| looked_up(run, reads)).collect();
-    let together: Vec<ToolPairs<'_>> = good.iter().map(|run| asked_together(run)).collect();
+    let together: Vec<ToolPairs<'_>> = good.iter().map(|run| parallel_pairs(run)).collect();
     let in_all = |all: &[ToolPairs<'_>], pair| all.iter().all(|pairs| pairs.contains(&pair));
     let in_any = |all: &[ToolPairs<'_>], pair| all.iter().any(|pairs| pairs.contains(&pair));
     let mut pairs = Vec::new();
@@ -141,7 +141,7 @@ fn looked_up<'r>(run: &'r Run, reads: &ReadOnlyTools) -> ToolPairs<'r> {
         .collect();
     let words = changes.iter().flat_map(|(_, _, named)| named);
     let words: Words<'_> = words.map(|named| named.word).collect();
-    let said = said(run, &words);
+    let said = user_words(run, &words);
     let calls = run.trace.tool_calls.iter().zip(run.trace.results_by_call());
     let texts = calls.map(|(call, result)| match result {
         _ if !reads.reads(&call.name) => String::new(),
@@ -200,9 +200,9 @@ fn named(call: &ToolCall) -> Vec<Named<'_>> {
 }
 
 /// The tools that a run asks for at once, one right after the other: they may change places.
-fn asked_together(run: &Run) -> ToolPairs<'_> {
+fn parallel_pairs(run: &Run) -> ToolPairs<'_> {
     let both = run.trace.tool_calls.windows(2);
-    let both = both.filter(|calls| of_one_step(&calls[0], &calls[1]));
+    let both = both.filter(|calls| is_same_step(&calls[0], &calls[1]));
     let names = both.map(|calls| (calls[0].name.as_str(), calls[1].name.as_str()));
     names
         .flat_map(|(one, other)| [(one, other), (other, one)])
@@ -210,7 +210,7 @@ fn asked_together(run: &Run) -> ToolPairs<'_> {
 }
 
 /// Whether the model asked for two calls in one message.
-pub(super) fn of_one_step(one: &ToolCall, other: &ToolCall) -> bool {
+pub(super) fn is_same_step(one: &ToolCall, other: &ToolCall) -> bool {
     one.step.is_some() && one.step == other.step
 }
 
@@ -225,7 +225,10 @@ fn dependencies(good: &[&Run], reads: &ReadOnlyTools) -> Vec<Dependency> {
         .iter()
         .flat_map(|call| call.args.as_object().into_iter().flatten());
     let words: Words<'_> = args.flat_map(|(_, value)| identifiers(value)).collect();
-    let said: HashSet<&str> = good.iter().flat_map(|run| said(run, &words)).collect();
+    let said: HashSet<&str> = good
+        .iter()
+        .flat_map(|run| user_words(run, &words))
+        .collect();
     let results = run.trace.results_by_call().into_iter();
     let results = results.map(|result| result.map(|it| it.result.to_string()).unwrap_or_default());
     let places = places(&words, results);
@@ -270,7 +273,7 @@ impl Sources {
     /// Which of the results were there before a call, and were not before the last one. What is asked for in one message
     /// with the call is there before a call of the next message.
     fn before(&mut self, place: usize, calls: &[ToolCall], having: &[usize]) -> Vec<usize> {
-        let is_together = |nth: &usize| of_one_step(&calls[having[*nth]], &calls[place]);
+        let is_together = |nth: &usize| is_same_step(&calls[having[*nth]], &calls[place]);
         let later = having[self.seen..].partition_point(|having| *having < place);
         let new = self.seen..self.seen + later;
         self.seen += later;
@@ -311,7 +314,7 @@ fn is_identifier(word: &str) -> bool {
 }
 
 /// Which of some words the user says.
-fn said<'w>(run: &Run, words: &Words<'w>) -> HashSet<&'w str> {
+fn user_words<'w>(run: &Run, words: &Words<'w>) -> HashSet<&'w str> {
     let turns = run.trace.conversation.turns.iter();
     let user = turns.filter(|turn| turn.role == "user");
     let texts = user

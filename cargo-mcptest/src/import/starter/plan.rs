@@ -9,7 +9,7 @@ use mcptest::eval::{
 use mcptest::trace::{ReadOnlyTools, Run};
 
 use super::gate::ProposedGate;
-use super::order::of_one_step;
+use super::order::is_same_step;
 use super::shape::shape;
 use super::text::{common, flow, list, quoted};
 use super::writes::{Changes, Write};
@@ -178,7 +178,7 @@ pub(super) fn trajectory<'a>(
 /// Whether a run asks for two changes in one message, one right after the other.
 fn changes_at_once(run: &Run, reads: &ReadOnlyTools) -> bool {
     run.trace.tool_calls.windows(2).any(|calls| {
-        of_one_step(&calls[0], &calls[1]) && calls.iter().all(|call| !reads.reads(&call.name))
+        is_same_step(&calls[0], &calls[1]) && calls.iter().all(|call| !reads.reads(&call.name))
     })
 }
 

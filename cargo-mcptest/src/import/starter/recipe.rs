@@ -60,7 +60,7 @@ pub(super) fn gates(
         evidence.map(|(number, run)| (*run, day(*number))).collect();
     let only_good: Vec<&Run> = evidence.iter().map(|(run, _)| *run).collect();
     let reads = called.read_only(runs);
-    let changes = Changes::of(&evidence, &reads);
+    let changes = Changes::from_runs(&evidence, &reads);
     let lacks_calls = sources.iter().any(|source| source.lacks_calls);
     let proposed = [
         expect(&only_good, plan::times(&only_good, &changes, &reads)),

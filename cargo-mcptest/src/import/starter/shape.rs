@@ -25,7 +25,7 @@ pub(super) fn shape(calls: &[&Write<'_>]) -> ArgsShape<Schema> {
     let Some(objects) = objects.collect::<Option<Vec<_>>>() else {
         return ArgsShape::Any;
     };
-    let mut shape = Shape::of(calls);
+    let mut shape = Shape::new(calls);
     let entries = shape.entries(&objects, &[]);
     let is_open = entries.iter().any(|(_, part, _)| part.is_open());
     let groups = shape.groups();
@@ -88,7 +88,7 @@ struct Shape<'v> {
 }
 
 impl<'v> Shape<'v> {
-    fn of(calls: &'v [&'v Write<'v>]) -> Self {
+    fn new(calls: &'v [&'v Write<'v>]) -> Self {
         Self {
             calls,
             varied: Vec::new(),
@@ -115,7 +115,7 @@ impl<'v> Shape<'v> {
                 PartDemand::Open(json!({ "type": kind(&values) }))
             } else {
                 // Who leaves it out says nothing of what it is where it is there.
-                let mut alone = Shape::of(&having);
+                let mut alone = Shape::new(&having);
                 let part = alone.part(&values, path);
                 PartDemand::Open(alone.schema(&part, &|_| false))
             };

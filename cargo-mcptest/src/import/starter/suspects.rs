@@ -31,18 +31,18 @@ type SeenInRun = [Option<String>; 8];
 const WEAK: [usize; 2] = [6, 7];
 
 /// The runs that look bad; none where a run says itself whether it passed.
-pub(super) fn of(runs: &[Run], called: &CalledTools) -> Vec<Suspect> {
+pub(super) fn find(runs: &[Run], called: &CalledTools) -> Vec<Suspect> {
     let says = |run: &Run| recorded(run).is_some();
     if runs.iter().any(says) {
         return Vec::new();
     }
     let reads = called.read_only(runs);
     let narrative = Narrative::new(runs, called, &reads);
-    let errors = Spread::of(runs, |run| {
+    let errors = Spread::from_runs(runs, |run| {
         let results = run.trace.results_by_call().into_iter().flatten();
         results.filter(|result| result.is_error).count()
     });
-    let repeats = Spread::of(runs, |run| run.trace.redundant_tool_calls());
+    let repeats = Spread::from_runs(runs, |run| run.trace.redundant_tool_calls());
     let changes = |run: &Run| {
         let mut calls = run.trace.tool_calls.iter();
         calls.any(|call| !reads.reads(&call.name))
@@ -113,7 +113,7 @@ struct Spread<F> {
 }
 
 impl<F: Fn(&Run) -> usize> Spread<F> {
-    fn of(runs: &[Run], of: F) -> Self {
+    fn from_runs(runs: &[Run], of: F) -> Self {
         let mut all: Vec<usize> = runs.iter().map(&of).collect();
         all.sort_unstable();
         let median = all.get(all.len().saturating_sub(1) / 2);

@@ -30,7 +30,7 @@ pub(super) struct Changes<'a> {
 
 impl<'a> Changes<'a> {
     /// Of runs, each with the day of its recording.
-    pub(super) fn of(runs: &[(&'a Run, Option<&str>)], reads: &ReadOnlyTools) -> Self {
+    pub(super) fn from_runs(runs: &[(&'a Run, Option<&str>)], reads: &ReadOnlyTools) -> Self {
         let of_runs = runs.iter().map(|(run, day)| {
             let writes = writes(run, *day, reads).into_iter();
             writes.partition(|write| write.failed != Some(true))

@@ -78,7 +78,7 @@ pub(in crate::import) fn doubts(doubts: &[Doubt], out: &mut dyn Write) -> io::Re
 mod tests {
     use super::*;
 
-    fn told(all: &[Doubt]) -> String {
+    fn render(all: &[Doubt]) -> String {
         let mut out = Vec::new();
         doubts(all, &mut out).unwrap();
         String::from_utf8(out).unwrap()
@@ -106,7 +106,7 @@ mod tests {
         all.push(suspect("desk", 6, "its last call, `a`, failed", true));
         all.push(suspect("desk", 7, idle, true));
         assert_eq!(
-            told(&all),
+            render(&all),
             format!(
                 "suspect: desk run-1, desk run-2, desk run-3 and 2 more runs: it says nothing at its end\n\
                  suspect: desk run-6: its last call, `a`, failed (set aside)\n\
@@ -114,7 +114,7 @@ mod tests {
                  first suite is made only from the other runs\n{WAY_OUT}"
             )
         );
-        assert_eq!(told(&[]), "");
+        assert_eq!(render(&[]), "");
     }
 
     #[test]
@@ -122,7 +122,7 @@ mod tests {
         let all: Vec<Doubt> = (0..22)
             .map(|run| suspect("desk", run, &format!("{run} of its calls failed"), false))
             .collect();
-        let told = told(&all);
+        let told = render(&all);
         assert_eq!(told.lines().count(), SHOWN + 2, "{told}");
         assert!(
             told.ends_with(&format!("suspect: 2 more runs\n{WAY_OUT}")),
@@ -136,7 +136,7 @@ mod tests {
             let name = format!("{} {task}", "Please refund the order. ".repeat(9));
             suspect(&name, 1, "x", false)
         });
-        let told = told(&all);
+        let told = render(&all);
         assert!(
             told.contains(" 1 run-1, ") && told.contains(" 2 run-1: x\n"),
             "{told}"

@@ -38,7 +38,7 @@ const WORDS: usize = 2;
 /// The rows under their headings, with their sum. What is the same in all rows stands below them.
 pub(in crate::import) fn table(rows: &[SummaryRow]) -> String {
     let [row] = rows else {
-        return of_many(rows);
+        return render(rows);
     };
     drawn(
         vec![HEADINGS.map(str::to_owned).to_vec(), cells(row)],
@@ -46,7 +46,7 @@ pub(in crate::import) fn table(rows: &[SummaryRow]) -> String {
     )
 }
 
-fn of_many(rows: &[SummaryRow]) -> String {
+fn render(rows: &[SummaryRow]) -> String {
     let mut all: Vec<Vec<String>> = rows.iter().map(cells).collect();
     let prefix = shared_prefix(rows).to_owned();
     for row in &mut all {

@@ -133,7 +133,7 @@ fn asks(id: &str, name: &str, args: &Value) -> Value {
     json!({ "role": "assistant", "call": [id, name, args] })
 }
 
-fn told(id: &str, text: &str) -> Value {
+fn tool_result(id: &str, text: &str) -> Value {
     json!({ "role": "tool", "id": id, "content": text })
 }
 
@@ -168,7 +168,11 @@ fn an_agent_that_takes_the_talk_over_goes_on_with_the_run() {
     let ask = user("Refund order 7.");
     let hand = asks("c1", "transfer_to_billing", &json!({}));
     let refund = asks("c2", "refund_order", &json!({ "order": 7 }));
-    let whole = vec![ask.clone(), hand.clone(), told("c1", "billing has it")];
+    let whole = vec![
+        ask.clone(),
+        hand.clone(),
+        tool_result("c1", "billing has it"),
+    ];
     let summed = vec![says("So far: the user wants a refund of order 7.")];
     for wrote in ALL {
         for sent in [whole.clone(), vec![ask.clone()], summed.clone()] {
@@ -177,7 +181,7 @@ fn an_agent_that_takes_the_talk_over_goes_on_with_the_run() {
                 continue;
             }
             let mut after = sent.clone();
-            after.extend([refund.clone(), told("c2", "refunded")]);
+            after.extend([refund.clone(), tool_result("c2", "refunded")]);
             let run = imported(&[
                 span(1, 0, "workflow", 90, &json!({})),
                 wrote.agent(2, 1, "triage", 3),
@@ -223,7 +227,7 @@ fn an_agent_in_a_tool_works_for_the_one_that_called_it() {
         .flat_map(|sent| ALL.map(|wrote| (sent.clone(), wrote)))
     {
         let mut after = sent.clone();
-        after.extend([void.clone(), told("c2", "voided")]);
+        after.extend([void.clone(), tool_result("c2", "voided")]);
         let run = imported(&[
             wrote.agent(1, 0, "desk", 90),
             wrote.model(2, 1, std::slice::from_ref(&ask), &help),
@@ -235,7 +239,11 @@ fn an_agent_in_a_tool_works_for_the_one_that_called_it() {
             wrote.model(
                 60,
                 1,
-                &[ask.clone(), help.clone(), told("c1", "payment stopped")],
+                &[
+                    ask.clone(),
+                    help.clone(),
+                    tool_result("c1", "payment stopped"),
+                ],
                 &says("Order 7 is cancelled."),
             ),
         ]);
@@ -269,7 +277,7 @@ fn an_agent_works_for_one_of_which_less_is_told() {
         asks("c2", "void_payment", &order),
     );
     let own = user("Stop the payment.");
-    let after = [ask.clone(), help.clone(), told("c1", "stopped")];
+    let after = [ask.clone(), help.clone(), tool_result("c1", "stopped")];
     let (inner, outer) = (Wrote::OpenInference, Wrote::Nameless);
     let tool = inner.tool(3, 1, "ask_billing", &order, "stopped", 50);
     let model = |parent| {

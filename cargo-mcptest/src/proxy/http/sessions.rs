@@ -117,10 +117,10 @@ impl<B: Fn() -> Result<RecordedSession, Failure>> Sessions<'_, B> {
                     exchange.asks.take(&bytes);
                 }
             }
-            ExchangeEvent::Said(number, Speaker::Client) => self.asked(number)?,
+            ExchangeEvent::Said(number, Speaker::Client) => self.finish_request(number)?,
             ExchangeEvent::Answers(number, head) => {
                 // The server may answer before it has heard all.
-                self.asked(number)?;
+                self.finish_request(number)?;
                 self.answers(number, head);
             }
             ExchangeEvent::Bytes(number, Speaker::Server, bytes) => self.hear(number, &bytes),
@@ -145,7 +145,7 @@ impl<B: Fn() -> Result<RecordedSession, Failure>> Sessions<'_, B> {
     }
 
     /// The request is whole: the session it is of has it.
-    fn asked(&mut self, number: u64) -> Result<(), Failure> {
+    fn finish_request(&mut self, number: u64) -> Result<(), Failure> {
         let Some(exchange) = self.exchanges.get_mut(&number) else {
             return Ok(());
         };

@@ -7,7 +7,7 @@ use super::*;
 
 fn session(client: &str, server: &str) -> Value {
     let mut session = ProxySession::new("A", "m", None);
-    session.asked("p", None);
+    session.set_prompt("p", None);
     for (side, text) in [(Speaker::Client, client), (Speaker::Server, server)] {
         let mut lines = Lines::default();
         // In the smallest parts that can come.
@@ -123,7 +123,7 @@ fn what_a_server_says_of_its_tools_is_kept() {
 #[test]
 fn a_closing_says_that_the_run_was_completed() {
     let mut session = ProxySession::new("A", "m", Some("shop".to_owned()));
-    session.asked("p", Some("be kind"));
+    session.set_prompt("p", Some("be kind"));
     session.closed("Done.\n");
     let run = session.cassette();
     assert_eq!(run["system_prompt"], "be kind");
@@ -299,7 +299,7 @@ fn calls_before_the_server_says_its_name_have_it_too() {
 fn what_does_not_fit_together_is_counted() {
     let mut session = ProxySession::new("A", "m", Some("shop".to_owned()));
     let mut take = |side, text: &str| {
-        session.take(side, Frame::of(text.as_bytes()).unwrap());
+        session.take(side, Frame::parse(text.as_bytes()).unwrap());
         session.loose_ends()
     };
     let call = |id: u8| format!(r#"{{"id":{id},"method":"tools/call","params":{{"name":"get"}}}}"#);
@@ -329,7 +329,7 @@ fn what_does_not_fit_together_is_counted() {
 fn what_is_said_of_a_message_is_true() {
     let told = |message: &str| {
         let mut session = ProxySession::new("A", "m", None);
-        session.take(Speaker::Client, Frame::of(message.as_bytes()).unwrap());
+        session.take(Speaker::Client, Frame::parse(message.as_bytes()).unwrap());
         session.flaws()
     };
     let deep = "[".repeat(200) + &"]".repeat(200);

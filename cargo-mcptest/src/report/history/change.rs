@@ -253,5 +253,5 @@ fn found(comparison: &AgentComparison) -> Option<[Found; 2]> {
 
 /// What a run cost, as a comparison takes it.
 fn cost(kind: CostKind, name: &str, amount: Option<f64>) -> Option<Cost> {
-    kind.of_targets(&json!({ "calls": { name: amount? } }))
+    kind.cost_from_targets(&json!({ "calls": { name: amount? } }))
 }

@@ -23,7 +23,7 @@ pub(super) struct JudgedRun {
 }
 
 impl JudgedRun {
-    pub(super) fn of(run: &Run, gates: &Gates<'_>, prices: &Prices) -> Self {
+    pub(super) fn from_run(run: &Run, gates: &Gates<'_>, prices: &Prices) -> Self {
         let counts = count_calls_with(&run.trace, &run.model, prices).metrics();
         // By name: a target that this version has not is one that no run has.
         let target = |name: &str| counts.pointer(name).and_then(Value::as_f64);
@@ -39,7 +39,7 @@ impl JudgedRun {
     }
 
     /// A run that the result of an agent's own case tells of, with what the gates made of it.
-    pub(super) fn told(own: &CaseResult, run: &RunFacts, gates: Option<bool>) -> Self {
+    pub(super) fn from_result(own: &CaseResult, run: &RunFacts, gates: Option<bool>) -> Self {
         let model = own.agent.as_ref().map(|agent| agent.model.clone());
         Self {
             recorded: run.passed,
@@ -89,7 +89,7 @@ fn real(count: u64) -> f64 {
 }
 
 impl AgentHistory {
-    pub(super) fn of(test: &AgentTest<'_>) -> Self {
+    pub(super) fn new(test: &AgentTest<'_>) -> Self {
         Self {
             stem: test.stem(),
             case: test.case().to_owned(),

@@ -88,7 +88,7 @@ fn commit(commit: &Commit) -> Value {
 fn view(agent: &AgentHistory, changes: Vec<Change>) -> AgentView {
     AgentView {
         case: agent.case.clone(),
-        outcomes: agent.outcome().said(),
+        outcomes: agent.outcome().describe(),
         points: agent
             .states
             .iter()

@@ -42,9 +42,9 @@ pub(super) fn agents(
     let tests = opened.suites.agents();
     let mut agents: Vec<Reading<'_>> = tests
         .iter()
-        .map(|test| Reading::of(test, &opened.package.folder))
+        .map(|test| Reading::new(test, &opened.package.folder))
         .collect();
-    let mut results = ResultsReading::of(&tests);
+    let mut results = ResultsReading::new(&tests);
     let folder = tempfile::Builder::new().prefix("mcptest-").tempdir()?;
     let mut unreadable = Vec::new();
     let commits = std::mem::take(&mut history.commits);
@@ -127,20 +127,20 @@ pub(super) fn agents(
 }
 
 impl<'a> Reading<'a> {
-    fn of(test: &'a AgentTest<'a>, package: &Path) -> Self {
+    fn new(test: &'a AgentTest<'a>, package: &Path) -> Self {
         let beside = test.suite().source.path().parent();
         let beside = beside.and_then(|beside| beside.strip_prefix(package).ok());
         let beside = beside.unwrap_or(Path::new(""));
         let cassette = test.agent().cassette.as_ref();
         Self {
             test,
-            gates: Gates::of(test),
+            gates: Gates::for_agent(test),
             stems: stems_of(test),
             named: cassette.map(|named| beside.join(before_pattern(&named.value))),
             now: BTreeMap::new(),
             known: BTreeMap::new(),
             has_changed: false,
-            history: AgentHistory::of(test),
+            history: AgentHistory::new(test),
         }
     }
 
@@ -174,7 +174,7 @@ impl<'a> Reading<'a> {
             Ok(runs) => Ok(runs.map(|runs| {
                 let runs = runs.iter();
                 let prices = &self.test.suite().prices;
-                runs.map(|run| JudgedRun::of(run, &self.gates, prices))
+                runs.map(|run| JudgedRun::from_run(run, &self.gates, prices))
                     .collect()
             })),
             Err(why) => Err(why

@@ -34,14 +34,14 @@ struct ToldAgent<'a> {
 }
 
 impl<'a> ResultsReading<'a> {
-    pub(super) fn of(tests: &'a [AgentTest<'a>]) -> Self {
+    pub(super) fn new(tests: &'a [AgentTest<'a>]) -> Self {
         let agent = |test: &'a AgentTest<'a>| {
             let told = ToldAgent {
                 test,
                 now: BTreeMap::new(),
                 runs: BTreeMap::new(),
                 has_changed: false,
-                history: AgentHistory::of(test),
+                history: AgentHistory::new(test),
             };
             (test.case(), told)
         };
@@ -122,7 +122,7 @@ impl ToldAgent<'_> {
                     let passed = verdict.and_then(RunVerdict::passed);
                     self.history
                         .files
-                        .push(vec![JudgedRun::told(own, run, passed)]);
+                        .push(vec![JudgedRun::from_result(own, run, passed)]);
                 }
                 found.insert(file);
             }

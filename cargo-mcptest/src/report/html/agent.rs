@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::closing::{ClaimView, ClosingPiece, closing};
 use super::played::{self, PlayedView};
-use super::value::{shown, unwrapped};
+use super::value::{display_value, unwrapped};
 use crate::outcome::{self, Gates};
 
 /// The page of an agent.
@@ -129,7 +129,7 @@ pub(super) fn results_of<'r>(results: &'r [CaseResult], case: &str) -> Vec<&'r C
 }
 
 impl AgentView {
-    pub(super) fn of(test: &AgentTest<'_>, results: &[&CaseResult]) -> Self {
+    pub(super) fn new(test: &AgentTest<'_>, results: &[&CaseResult]) -> Self {
         let (runs, unusable) = match test.runs() {
             Ok(runs) => (runs, None),
             Err(why) => (&[][..], Some(why)),
@@ -142,7 +142,7 @@ impl AgentView {
             view.missing = against(&plan, &mut view.calls);
         }
         for (number, (view, run)) in views.iter_mut().zip(runs).enumerate() {
-            view.played = played::of(results, number, run);
+            view.played = played::played_view(results, number, run);
         }
         let outcomes: Option<Vec<bool>> = views.iter().map(|run| run.passed).collect();
         let outcomes = outcomes.filter(|outcomes| !outcomes.is_empty());
@@ -218,7 +218,7 @@ fn excerpt(test: &AgentTest<'_>) -> Excerpt {
         lines.pop();
     }
     Excerpt {
-        file: source.shown().to_owned(),
+        file: source.display_path().to_owned(),
         first,
         lines,
     }
@@ -252,7 +252,7 @@ fn run_view(test: &AgentTest<'_>, run: &Run) -> RunView {
     let (closing, claims) = closing(test, run);
     RunView {
         origin: run.origin.to_string(),
-        passed: recorded.or_else(|| Gates::of(test).hold_without(run, None)),
+        passed: recorded.or_else(|| Gates::for_agent(test).hold_without(run, None)),
         recorded: recorded.is_some(),
         stop: stop.map(|reason| reason.as_str().to_owned()),
         tokens: trace.tokens_taken(),
@@ -272,7 +272,7 @@ fn calls(run: &Run) -> Vec<CallView> {
     let mut seen: HashMap<(String, String), usize> = HashMap::new();
     let calls = trace.tool_calls.iter().zip(trace.results_by_call());
     let calls = calls.enumerate().map(|(index, (call, result))| {
-        let args = shown(&call.args);
+        let args = display_value(&call.args);
         let first = *seen
             .entry((call.name.clone(), canonical_json(&call.args)))
             .or_insert(index);
@@ -281,7 +281,7 @@ fn calls(run: &Run) -> Vec<CallView> {
             name: call.name.clone(),
             server: call.server.clone(),
             args,
-            result: result.map(|result| shown(&unwrapped(&result.result))),
+            result: result.map(|result| display_value(&unwrapped(&result.result))),
             error: result.is_some_and(|result| result.is_error),
             fault: fault.map(|fault| format!("{} ({})", fault.fault, fault.kind)),
             planned: false,

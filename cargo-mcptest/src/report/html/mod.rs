@@ -58,7 +58,7 @@ pub(super) fn render(
         if results.is_empty() {
             continue;
         }
-        let view = AgentView::of(&test, &results);
+        let view = AgentView::new(&test, &results);
         let number = overview.add(&test, &view, &results);
         pieces += &piece(&format!("agent-{number}"), &view)?;
     }

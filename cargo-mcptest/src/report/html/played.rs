@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use similar::{Algorithm, ChangeTag, capture_diff_slices};
 
-use super::value::{shown, unwrapped};
+use super::value::{display_value, unwrapped};
 
 /// A played run that is not as recorded.
 #[derive(Debug, Serialize)]
@@ -50,7 +50,7 @@ struct PlayedCallView {
 }
 
 /// The played run of a recorded one, where it is not as recorded.
-pub(super) fn of(results: &[&CaseResult], number: usize, run: &Run) -> Option<PlayedView> {
+pub(super) fn played_view(results: &[&CaseResult], number: usize, run: &Run) -> Option<PlayedView> {
     let mut facts = results.iter().flat_map(|result| &result.played);
     let facts = facts.find(|facts| facts.run == number + 1)?;
     let holds = facts.divergences.is_empty() && facts.turned.is_empty() && facts.exit_status == 0;
@@ -80,8 +80,8 @@ fn view(facts: &PlayedFacts, run: &Run) -> PlayedView {
                     calls[place].differs = Some("differs from the recording");
                 }
                 (ChangeTag::Equal, Some(recorded), Some(place)) => {
-                    let known =
-                        results[recorded].map(|it| (shown(&unwrapped(&it.result)), it.is_error));
+                    let known = results[recorded]
+                        .map(|it| (display_value(&unwrapped(&it.result)), it.is_error));
                     let known = known.as_ref();
                     let now = &mut calls[place];
                     let is_same = known.map(|(text, _)| text) == now.result.as_ref()
@@ -114,8 +114,11 @@ fn call_view(call: &PlayedCall) -> PlayedCallView {
     PlayedCallView {
         name: call.name.clone(),
         server: call.server.clone(),
-        args: shown(&call.args),
-        result: call.result.as_ref().map(|result| shown(&unwrapped(result))),
+        args: display_value(&call.args),
+        result: call
+            .result
+            .as_ref()
+            .map(|result| display_value(&unwrapped(result))),
         error: call.is_error,
         differs: None,
     }
@@ -131,7 +134,7 @@ fn divergence_view(one: &DivergenceFacts) -> DivergenceView {
         message: one.message.clone(),
         path: one.path.clone(),
         place,
-        recorded: one.recorded.as_ref().map(shown),
-        played: one.played.as_ref().map(shown),
+        recorded: one.recorded.as_ref().map(display_value),
+        played: one.played.as_ref().map(display_value),
     }
 }

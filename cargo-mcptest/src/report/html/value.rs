@@ -25,7 +25,7 @@ pub(super) fn unwrapped(result: &Value) -> Value {
 }
 
 /// A value as text; a very long one is cut, and says so.
-pub(super) fn shown(value: &Value) -> String {
+pub(super) fn display_value(value: &Value) -> String {
     let text = match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),

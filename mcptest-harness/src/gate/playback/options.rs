@@ -63,8 +63,8 @@ impl Keyed for PlaybackOptions {
         .says("The tools of the agent's own that run for real while a run is played. `['*']`: all of them. Default: none runs."),
     ];
 
-    fn usual() -> Self {
-        Self::usual()
+    fn default_options() -> Self {
+        Self::suite_default()
     }
 
     fn check(&mut self, block: &mut Block<'_, '_>, whole: bool) -> bool {

@@ -22,7 +22,7 @@ pub(super) struct OfferedTools {
 }
 
 impl OfferedTools {
-    pub(super) fn of(runs: &[Run]) -> Self {
+    pub(super) fn from_runs(runs: &[Run]) -> Self {
         let mut all = Self {
             lists: Vec::new(),
             unlisted: Vec::new(),
@@ -54,8 +54,8 @@ impl OfferedTools {
             [(_, one)] => one.clone(),
             several => {
                 let several = several.iter();
-                let parts =
-                    several.map(|(runs, text)| format!("offered to {}:\n\n{text}", of(runs)));
+                let parts = several
+                    .map(|(runs, text)| format!("offered to {}:\n\n{text}", run_numbers(runs)));
                 parts.collect::<Vec<_>>().join("\n")
             }
         }
@@ -65,7 +65,7 @@ impl OfferedTools {
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.lists.len() > 1 {
-            let lists = self.lists.iter().map(|(runs, _)| of(runs));
+            let lists = self.lists.iter().map(|(runs, _)| run_numbers(runs));
             let lists = lists.collect::<Vec<_>>().join("; ");
             notes.push(format!("not all runs were offered the same tools: {lists}"));
         }
@@ -136,7 +136,7 @@ fn listed(run: &Run) -> Option<Vec<Value>> {
     Some(recorded.unwrap_or_else(typed))
 }
 
-fn of(runs: &[usize]) -> String {
+fn run_numbers(runs: &[usize]) -> String {
     let runs_are = if runs.len() == 1 { "run" } else { "runs" };
     format!("{runs_are} {}", numbers(runs))
 }

@@ -15,11 +15,11 @@ use mcptest_trace::text::counted;
 
 use super::session::first_run;
 use super::work::Work;
-use super::{LiveRecording, REQUEST, ToRecord, failure, lock, not_kept, own_code};
+use super::{LiveRecording, REQUEST, ToRecord, failure, lock, not_kept, own_driver};
 use crate::gate::{Input, ReadGate, Unplayable, scope};
 use crate::harness::agent_runs::AgentRuns;
 use crate::harness::loaded::LoadedSuite;
-use crate::harness::place::PlaceError;
+use crate::harness::lookup::PlaceError;
 use crate::harness::playing::{AgentPlayer, Driver};
 use crate::harness::runs;
 use crate::record::{Live, LiveError, PlayedRun};
@@ -49,7 +49,7 @@ impl LiveRecording {
         if let Some(why) = self.refused.get() {
             return Err(fails(LiveError::new(format!("not recorded: {why}"))));
         }
-        own_code::keep(self, agent, first_run(&asked.own()).as_ref()).map_err(fails)?;
+        own_driver::keep(self, agent, first_run(&asked.own()).as_ref()).map_err(fails)?;
         let driver = Driver::of(suite, at, None);
         let code = match &driver {
             // Of an agent without code, what its suite asks is all that changes.
@@ -237,13 +237,13 @@ impl Played {
         self.red.get(place).copied().unwrap_or_default()
     }
 
-    fn of(&self, place: usize) -> Option<&Result<PlayedRun, Unplayable>> {
+    fn get(&self, place: usize) -> Option<&Result<PlayedRun, Unplayable>> {
         self.runs.played().get()?.get(place)
     }
 
     /// What the code does otherwise than a run; an error is a code that ended before it asked a model.
     fn differs(&self, place: usize) -> Result<Option<String>, Work> {
-        match self.of(place) {
+        match self.get(place) {
             Some(Err(why)) if why.of_recording => Ok(Some(why.found.clone())),
             Some(Err(why)) => {
                 let error = LiveError::new(&why.found);

@@ -13,17 +13,17 @@
 //! - `own_driver`: what only an agent's own code records;
 //! - `own_loop`: who answers where the built-in agent does not; an agent with `command:` is run by that.
 
-mod announced;
-mod blank;
+mod announcement;
 mod changed;
 mod cost;
-mod dated;
-mod only;
-mod own_code;
+mod own_driver;
 mod own_loop;
+mod partial;
 mod plan;
+mod prompt_date;
+mod redaction;
+mod redaction_counts;
 mod session;
-mod taken_out;
 #[cfg(test)]
 mod tests;
 mod tools;
@@ -35,14 +35,14 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 
 use mcptest_suite::model::{Agent, Suite};
-use mcptest_suite::{Case, CaseKind, Diagnostic, Subject, escape_line, shown_path};
+use mcptest_suite::{Case, CaseKind, Diagnostic, Subject, escape_line, portable_path};
 use mcptest_trace::record::say;
 use mcptest_trace::record::store::{Lock, Store, StoreError};
 use regex::Regex;
 
 use super::functions::AgentFunctions;
 use super::loaded::LoadedSuite;
-use super::place::Wanted;
+use super::lookup::Wanted;
 use super::regression::compared;
 use super::runs::{self, SuitePlace};
 use super::verdicts::panic_text;
@@ -52,7 +52,7 @@ use crate::record::{Live, LiveError, Mode, RecordAsked};
 use crate::render::{Evidence, Failure, Finding};
 use crate::trace::{Layout, Run};
 
-pub(crate) use announced::Next;
+pub(crate) use announcement::Next;
 pub(crate) use own_loop::OwnLoop;
 pub(crate) use plan::Plan;
 use session::RecordingSession;
@@ -82,11 +82,11 @@ pub(crate) struct LiveRecording {
 }
 
 /// What the environment asks to record, with the loop of one's own if there is one.
-pub(crate) fn asked(
+pub(crate) fn requested_recording(
     own_loop: Option<&Arc<dyn Live>>,
     functions: &AgentFunctions,
 ) -> Result<Option<LiveRecording>, String> {
-    let Some(asked) = crate::record::asked()? else {
+    let Some(asked) = crate::record::read_record_request()? else {
         return Ok(None);
     };
     if asked.dry_run && notes().0.is_some() {
@@ -164,12 +164,14 @@ impl LiveRecording {
         if agent.command.is_some() {
             return &*self.commands;
         }
-        self.functions.of(agent).map_or(&*self.live, |own| &**own)
+        self.functions
+            .for_agent(agent)
+            .map_or(&*self.live, |own| &**own)
     }
 
     /// Whether an agent has code of its own: a program, or a function.
     fn has_own_code(&self, agent: &Agent) -> bool {
-        agent.command.is_some() || self.functions.of(agent).is_some()
+        agent.command.is_some() || self.functions.for_agent(agent).is_some()
     }
 
     /// From now on nothing is recorded, for a reason.
@@ -185,7 +187,7 @@ impl LiveRecording {
         let folder = package.join(into);
         let real = |path: &Path| path.canonicalize().ok();
         if folder.is_file() {
-            let shown = shown_path(into);
+            let shown = portable_path(into);
             return Err(format!(
                 "`{}` is a file, and recordings go into a folder",
                 escape_line(&shown)
@@ -209,7 +211,7 @@ impl LiveRecording {
                     Some(plan) => plan,
                     None => self.announced_alone(suite, subject, find())?,
                 };
-                of_subject(suite, subject, |asked| self.ensure(asked, plan, &find))
+                with_subject(suite, subject, |asked| self.ensure(asked, plan, &find))
             };
             // The cases of other agents are judged all the same.
             catch_unwind(AssertUnwindSafe(ensure)).unwrap_or_else(|panic| {
@@ -284,7 +286,11 @@ impl LiveRecording {
 }
 
 /// Does something with what is recorded of an agent.
-fn of_subject<T>(suite: &LoadedSuite, subject: Subject, run: impl FnOnce(ToRecord<'_>) -> T) -> T {
+fn with_subject<T>(
+    suite: &LoadedSuite,
+    subject: Subject,
+    run: impl FnOnce(ToRecord<'_>) -> T,
+) -> T {
     let command = suite.command(subject);
     // What is recorded now was not there before.
     let (near, own_near) = (OnceLock::new(), OnceLock::new());

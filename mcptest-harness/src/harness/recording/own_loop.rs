@@ -55,16 +55,13 @@ where
             unknown: prompt == 0 && completion == 0,
             micro_usd: None,
         });
-        asked_for_what_the_suite_asks(request, recorder)?;
+        check_request(request, recorder)?;
         Ok(None)
     }
 }
 
 /// A run of something else would be stale at once.
-fn asked_for_what_the_suite_asks(
-    request: &RunRequest,
-    recorder: &Recorder,
-) -> Result<(), LiveError> {
+fn check_request(request: &RunRequest, recorder: &Recorder) -> Result<(), LiveError> {
     let (first, wanted) = (recorder.first_turn(), request.user_turns[0].as_str());
     if first == Some(wanted) {
         return Ok(());

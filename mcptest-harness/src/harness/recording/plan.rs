@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use super::cost::Cost;
 use super::work::Work;
-use super::{LiveRecording, REQUEST, ToRecord, failure, is_complete, of_subject, store};
+use super::{LiveRecording, REQUEST, ToRecord, failure, is_complete, store, with_subject};
 use crate::harness::loaded::LoadedSuite;
-use crate::harness::place::Wanted;
+use crate::harness::lookup::Wanted;
 use crate::harness::verdicts::panic_text;
 use crate::record::{LiveError, Mode, request_fingerprint};
 use crate::trace::{Origin, Run, parse_run};
@@ -37,7 +37,7 @@ impl Plan {
 impl LiveRecording {
     /// Finds out what is to be recorded of an agent. Where what changed is asked, its code runs once for each recording.
     pub(crate) fn plan(&self, suite: &LoadedSuite, subject: Subject) -> Plan {
-        of_subject(suite, subject, |asked| {
+        with_subject(suite, subject, |asked| {
             let is_looked_at = self.asked.mode == Mode::Changed;
             let stamp = if is_looked_at { stamp(&asked) } else { 0 };
             let work = match self.asked.mode {
@@ -82,7 +82,7 @@ impl ToRecord<'_> {
             let bytes = std::fs::read(&path).ok()?;
             let value: Value = serde_json::from_slice(&bytes).ok()?;
             let fits = number <= self.agent.runs.value && value[REQUEST] == asked.as_str();
-            let origin = Origin::file(self.wanted().shown(&path));
+            let origin = Origin::file(self.wanted().display_path(&path));
             let run = parse_run(&bytes, &origin).ok().filter(|_| fits)?;
             Some((number, run))
         });

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::blank::{no_secret_in_the_suite, redacted, redactor};
-use super::taken_out::TakenOut;
+use super::redaction::{no_secret_in_the_suite, redacted, redactor};
+use super::redaction_counts::TakenOut;
 use super::tools::{Tools, tools_change};
-use super::{LiveRecording, REQUEST, TOOLS, ToRecord, dated, failure, own_code, runs};
+use super::{LiveRecording, REQUEST, TOOLS, ToRecord, failure, own_driver, prompt_date, runs};
 use crate::eval::Decisions;
 use crate::gate::may_act_in_text;
-use crate::harness::place::Wanted;
+use crate::harness::lookup::Wanted;
 use mcptest_suite::escape_line;
 use mcptest_suite::model::GateKind;
 use mcptest_trace::record::redact::suspects;
@@ -66,8 +66,8 @@ impl RecordingSession<'_> {
             // What was staged does not fit what the suite asks now.
             self.store.discard_staged().map_err(self.stored)?;
         }
-        progress.done(declared - there, &self.shown());
-        self.tell(&taken, last.as_ref());
+        progress.done(declared - there, &self.display_path());
+        self.print_summary(&taken, last.as_ref());
         Ok(there == 0)
     }
 
@@ -112,12 +112,12 @@ impl RecordingSession<'_> {
             recorded.insert(number, run);
         }
         self.store.publish(declared).map_err(self.stored)?;
-        progress.done(recorded.len(), &self.shown());
+        progress.done(recorded.len(), &self.display_path());
         let mut taken = TakenOut::default();
         for run in recorded.values() {
             taken.add(run);
         }
-        self.tell(&taken, recorded.values().last());
+        self.print_summary(&taken, recorded.values().last());
         if let Some(run) = recorded.values().chain(earlier.values()).next() {
             self.compare_tools(before.as_ref(), run);
         }
@@ -125,18 +125,18 @@ impl RecordingSession<'_> {
     }
 
     /// Says how much was taken out of the runs that were recorded, and whether the last of them has the date of today.
-    pub(super) fn tell(&self, taken: &TakenOut, last: Option<&Value>) {
+    pub(super) fn print_summary(&self, taken: &TakenOut, last: Option<&Value>) {
         let ToRecord {
             agent, playback, ..
         } = self.subject;
         let agent = &agent.name.value;
         let dated = last
             .zip(playback)
-            .and_then(|(run, options)| dated::told(agent, run, options));
+            .and_then(|(run, options)| prompt_date::date_note(agent, run, options));
         let read = last.and_then(|run| self.read_back(run).ok());
         let silent = read.and_then(|run| may_act_in_text(&[run]));
         let silent = silent.map(|told| format!("note: `{agent}`: {told}"));
-        for told in [taken.told(agent), dated, silent].into_iter().flatten() {
+        for told in [taken.summary(agent), dated, silent].into_iter().flatten() {
             say(&told);
         }
     }
@@ -145,7 +145,7 @@ impl RecordingSession<'_> {
     /// and so replaced.
     fn staged(&self) -> Result<BTreeMap<usize, Value>, Failure> {
         let agent = self.subject.agent;
-        let asked = self.asked();
+        let asked = self.request_fingerprint();
         let staged = self.store.staged().map_err(self.stored)?;
         let fits = |(number, run): &(usize, Value)| {
             *number <= agent.runs.value
@@ -175,7 +175,7 @@ impl RecordingSession<'_> {
             return Err(failed(LiveError { at, ..error }));
         }
         let there = first_run(&subject.own());
-        own_code::keep(self.recording, agent, there.as_ref()).map_err(failed)?;
+        own_driver::keep(self.recording, agent, there.as_ref()).map_err(failed)?;
         if there.is_none() {
             self.say_who_records();
         }
@@ -234,7 +234,7 @@ impl RecordingSession<'_> {
         let ran =
             ran.map_err(|found| failure(agent, self.in_run(number, redacted(found, &redactor))))?;
         let mut run = ran.unwrap_or_else(|| recorder.cassette());
-        run[REQUEST] = self.asked().into();
+        run[REQUEST] = self.request_fingerprint().into();
         // A word may look like a credential in a text of the suite, and is compared with it.
         let said = request.user_turns.iter().chain(&request.system_prompt);
         let redactor = redactor.with_kept(said.cloned());
@@ -285,12 +285,12 @@ impl RecordingSession<'_> {
 
     /// A run as it will be read.
     fn read_back(&self, run: &Value) -> Result<Run, CassetteError> {
-        let origin = Origin::file(self.shown());
+        let origin = Origin::file(self.display_path());
         parse_run(render(run).as_bytes(), &origin)
     }
 
     /// What tells what is asked of the agent from what was asked of it.
-    fn asked(&self) -> String {
+    fn request_fingerprint(&self) -> String {
         let subject = self.subject;
         request_fingerprint(subject.suite, subject.agent, subject.model)
     }
@@ -307,7 +307,10 @@ impl RecordingSession<'_> {
             });
         }
         match first_run(&self.subject.wanted()) {
-            Some(run) if run[REQUEST].is_string() && run[REQUEST] != self.asked().as_str() => {
+            Some(run)
+                if run[REQUEST].is_string()
+                    && run[REQUEST] != self.request_fingerprint().as_str() =>
+            {
                 let problem =
                     "the existing runs were recorded with other turns, servers, faults or caps";
                 Err(failure(
@@ -323,22 +326,22 @@ impl RecordingSession<'_> {
     }
 
     /// Where the runs are now, for people.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn display_path(&self) -> String {
         let wanted = self.subject.wanted();
         match wanted.layout(self.subject.agent.runs.value) {
-            Ok(layout) => wanted.shown(layout.path()),
+            Ok(layout) => wanted.display_path(layout.path()),
             Err(_) => self.subject.agent.name.value.clone(),
         }
     }
 
     /// The tools that were offered when the present recordings were made.
     pub(super) fn recorded_tools(&self) -> Option<Tools> {
-        Tools::of(&first_run(&self.subject.own())?)
+        Tools::from_run(&first_run(&self.subject.own())?)
     }
 
     /// Says how the tools changed, if they did.
     pub(super) fn compare_tools(&self, before: Option<&Tools>, run: &Value) {
-        let after = Tools::of(run);
+        let after = Tools::from_run(run);
         let (Some(before), Some(after)) = (before, after) else {
             return;
         };

@@ -70,7 +70,7 @@ fn an_agent_is_recorded_once_and_not_by_who_reads_its_runs() {
     let recording = recording(&asked, Mode::All);
     let one = subject(&suite, "One");
     // A case holds a part of the suite before anything is recorded.
-    let case = suite.of_agent(one);
+    let case = suite.for_agent(one);
     for _ in 0..2 {
         recording.record(&suite, one, None);
     }
@@ -86,9 +86,9 @@ fn what_goes_wrong_is_the_failure_of_every_case_that_reads_the_runs() {
     let folder = tempfile::tempdir().unwrap();
     let suite = load(folder.path());
     let two = subject(&suite, "Two");
-    let [own, of_all] = [suite.of_agent(two), suite.of_all()];
+    let [own, of_all] = [suite.for_agent(two), suite.for_all_agents()];
     recording(&Arc::default(), Mode::Missing).record(&suite, two, None);
-    for case in [own, of_all.of_agent(two)] {
+    for case in [own, of_all.for_agent(two)] {
         let failure = case.recorded(two).as_ref().unwrap_err();
         assert!(failure.in_one_line().contains("own loop failed"));
     }
@@ -173,7 +173,7 @@ agents: [{ name: One, model: m, prompt: Do it., narrative: {}, servers: [desk], 
 ";
     let suite = load_text(folder.path(), text);
     let agent = suite.agent(subject(&suite, "One"));
-    let redactor = blank::redactor(&suite.suite, agent, &[], None).unwrap();
+    let redactor = redaction::redactor(&suite.suite, agent, &[], None).unwrap();
     let told =
         redactor.redact_text("agent --api-key=k3y-0123456789 at 8000, desk t0k3n-0123456789");
     assert!(!told.contains("k3y-") && !told.contains("t0k3n-"), "{told}");
@@ -193,7 +193,7 @@ fn only_a_secret_that_is_taken_out_everywhere_is_refused_in_the_suite() {
         let secret = ("OPENAI_API_KEY".to_owned(), value.to_owned());
         let redactor = Redactor::new([secret], Vec::new()).unwrap();
         assert_ne!(redactor.redact_text(&said), said);
-        let refused = blank::no_secret_in_the_suite(agent, 0, &redactor.without_words());
+        let refused = redaction::no_secret_in_the_suite(agent, 0, &redactor.without_words());
         assert_eq!(refused.is_err(), is_refused, "{value}");
     }
 }

@@ -8,7 +8,7 @@ use crate::render::Diff;
 
 /// Two runs of one recording were offered other tools.
 pub(super) fn tools_change(one: &Value, other: &Value) -> LiveError {
-    let tools = Tools::of(one).zip(Tools::of(other));
+    let tools = Tools::from_run(one).zip(Tools::from_run(other));
     let changed = tools
         .as_ref()
         .and_then(|(one, other)| one.first_change(other));
@@ -46,7 +46,7 @@ pub(super) struct Tools {
 }
 
 impl Tools {
-    pub(super) fn of(run: &Value) -> Option<Self> {
+    pub(super) fn from_run(run: &Value) -> Option<Self> {
         let lines = run["tools"].as_array().map(|tools| {
             let mut lines: Vec<String> = tools.iter().filter_map(line_of).collect();
             lines.sort();

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use mcptest_suite::model::{GateKind, Regression};
-use mcptest_suite::{Diagnostic, Subject, escape_line, shown_path};
+use mcptest_suite::{Diagnostic, Subject, escape_line, portable_path};
 use mcptest_trace::evidence::compare::{AgentName, AgentSamples, CostKind, EmptyBaseline, Sides};
 
 use super::compared;
 use super::only_trusted::{
-    OnlyTrusted, asked_elsewhere, case_then, has_recordings, lacks_own_case, only_trusted,
+    OnlyTrusted, case_then, has_recordings, lacks_own_case, only_trusted, other_suites_stems,
 };
 use super::trusted::{Standing, Trusted, TrustedPlace};
 use crate::command::call;
@@ -78,8 +78,8 @@ impl<'a> Baseline<'a> {
     /// read.
     pub(super) fn samples(&self, subject: Subject) -> Result<AgentSamples, String> {
         let stem = self.suite.stem(subject);
-        let suite = self.suite.of_agent(subject);
-        let agent = AgentTest::of(&self.context.suite, &suite, subject);
+        let suite = self.suite.for_agent(subject);
+        let agent = AgentTest::new(&self.context.suite, &suite, subject);
         let name = AgentName::new(&agent.agent().name.value, agent.model());
         let samples = match self.trusted.standing[&subject] {
             Standing::New => self.new_agent(subject, stem)?,
@@ -134,7 +134,7 @@ impl<'a> Baseline<'a> {
             !own.any(|own| is_new(&own) || !compared(self.suite, own))
         });
         if matches!(self.trusted.place, TrustedPlace::Recordings(_)) && !dropped.is_empty() {
-            match asked_elsewhere(self.suite) {
+            match other_suites_stems(self.suite) {
                 Some(asked) => dropped.retain(|it| !asked.contains(&it.stem)),
                 None => dropped.clear(),
             }
@@ -173,7 +173,7 @@ impl<'a> Baseline<'a> {
             TrustedPlace::Results { folder, .. } => {
                 let case = &self.trusted.cases[&subject];
                 let results = results(self.context, folder, case)?;
-                SideRuns::of_results_of(agent, case, &results, self.cost)
+                SideRuns::from_renamed_results(agent, case, &results, self.cost)
             }
         };
         // Where a recording does not say if its run passed, the gates say it of all.
@@ -210,7 +210,7 @@ fn place(
     }
     if !folder.is_dir() {
         let shown = folder.strip_prefix(suite.crate_dir()).unwrap_or(&folder);
-        let shown = shown_path(shown);
+        let shown = portable_path(shown);
         let problem = Diagnostic::new("there is no baseline to compare with")
             .label(named.span, format!("looked for the folder {shown}"))
             .help(format!(

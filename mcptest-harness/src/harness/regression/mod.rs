@@ -23,7 +23,7 @@ use crate::command::call;
 use crate::render::{Evidence, Failure, Finding};
 
 /// The verdict on the agents of a suite together.
-pub(super) fn of_suite(suite: &LoadedSuite, context: &Context) -> CaseVerdict {
+pub(super) fn judge_suite(suite: &LoadedSuite, context: &Context) -> CaseVerdict {
     let Some(regression) = &suite.suite.regression else {
         return Came::NotJudged("this suite has no `regression`".to_owned()).into();
     };
@@ -51,7 +51,7 @@ pub(super) fn of_suite(suite: &LoadedSuite, context: &Context) -> CaseVerdict {
     let options = options(suite, regression, baseline.changed());
     let options = options.with_empty_baseline(baseline.when_empty());
     let comparison = compare(&samples, &options);
-    let text = shown(&comparison, suite, context);
+    let text = render_comparison(&comparison, suite, context);
     match suite_finding(&comparison) {
         Some((asks, found)) => fails(regression, &asks, &found, text),
         None => holds(&text),
@@ -59,7 +59,7 @@ pub(super) fn of_suite(suite: &LoadedSuite, context: &Context) -> CaseVerdict {
 }
 
 /// The verdict on one agent.
-pub(super) fn of_agent(suite: &LoadedSuite, subject: Subject, context: &Context) -> CaseVerdict {
+pub(super) fn judge_agent(suite: &LoadedSuite, subject: Subject, context: &Context) -> CaseVerdict {
     let Some(regression) = &suite.suite.regression else {
         return Came::NotJudged("this suite has no `regression`".to_owned()).into();
     };
@@ -149,8 +149,8 @@ fn options(suite: &LoadedSuite, regression: &Regression, changed: usize) -> Comp
 
 /// The table, and whose own cases to see: this one judges the agents together. It is no command, and has
 /// no exit status.
-fn shown(comparison: &Comparison, suite: &LoadedSuite, context: &Context) -> String {
-    let mut table = comparison.shown();
+fn render_comparison(comparison: &Comparison, suite: &LoadedSuite, context: &Context) -> String {
+    let mut table = comparison.render_agents();
     if !comparison.dropped.is_empty() {
         table.push_str(
             "\nif an agent was removed on purpose, remove its runs from the baseline too",

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mcptest_suite::model::{Agent, Suite};
-use mcptest_suite::{Subject, cassette_slug, shown_path};
+use mcptest_suite::{Subject, cassette_slug, portable_path};
 use mcptest_trace::evidence::compare::AgentName;
 
 use super::trusted::{ResultAgent, TrustedPlace};
@@ -80,7 +80,7 @@ pub(super) fn only_trusted(
 
 /// The stems of the agents that the package's other suites ask for; nothing where one of them does not load, so that
 /// nobody knows, and its own case is red.
-pub(super) fn asked_elsewhere(suite: &LoadedSuite) -> Option<BTreeSet<String>> {
+pub(super) fn other_suites_stems(suite: &LoadedSuite) -> Option<BTreeSet<String>> {
     let own = suite.source().path();
     let root = suite.root();
     let root = root.strip_prefix(suite.crate_dir()).unwrap_or(root);
@@ -111,7 +111,7 @@ pub(super) fn lacks_own_case(place: &TrustedPlace, case: &str) -> Result<bool, S
 impl ResultAgent {
     /// Whether the suite asked for it.
     fn is_of(&self, suite: &LoadedSuite) -> bool {
-        self.suite.file == suite.source().shown()
+        self.suite.file == suite.source().display_path()
     }
 
     /// Whether the suite that asked for it is gone, or has another name now.
@@ -182,7 +182,7 @@ fn stems(suite: &LoadedSuite, folder: &Path) -> BTreeMap<String, PathBuf> {
 
 /// What a recording calls its agent.
 fn name_in(file: &Path) -> Option<AgentName> {
-    let runs = read_runs(&[(file.to_owned(), shown_path(file))]).ok()?;
+    let runs = read_runs(&[(file.to_owned(), portable_path(file))]).ok()?;
     let run = runs.into_iter().next()?;
     Some(AgentName::new(run.agent_name?, run.model))
 }

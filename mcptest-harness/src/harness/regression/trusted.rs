@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use mcptest_suite::{Subject, shown_path};
+use mcptest_suite::{Subject, portable_path};
 
 use crate::harness::listing;
 use crate::result::{AgentFacts, CaseResult, SuiteFacts};
@@ -69,7 +69,7 @@ fn result_agents(folder: &Path, package: &str) -> Result<Vec<ResultAgent>, Strin
     for path in listing::folder(&folder.join(package)).runs {
         let text = fs::read_to_string(&path).map_err(|error| error.to_string());
         let result = text.and_then(|text| CaseResult::from_json(&text));
-        let shown = shown_path(path.strip_prefix(folder).unwrap_or(&path));
+        let shown = portable_path(path.strip_prefix(folder).unwrap_or(&path));
         let result = result.map_err(|why| format!("{shown}: {why}"))?;
         if let Some(agent) = result.agent {
             let suite = result.suite;

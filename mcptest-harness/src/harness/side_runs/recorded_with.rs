@@ -87,7 +87,7 @@ impl SideRuns {
 
 impl RecordedWith {
     /// What a run was recorded with. `before`: what another run was recorded with, whose texts it may share.
-    pub(super) fn of(agent: &AgentTest<'_>, run: &Run, before: Option<&Self>) -> Self {
+    pub(super) fn new(agent: &AgentTest<'_>, run: &Run, before: Option<&Self>) -> Self {
         let later_turns = match &agent.agent().prompt {
             // A prompt may begin a conversation that the suite knows nothing of.
             Prompt::Single(_) => None,

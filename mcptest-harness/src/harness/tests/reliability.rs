@@ -114,11 +114,11 @@ fn a_misspelt_tool_is_red_for_who_asks_of_other_runs_too() {
     let holds = |tool: &str| {
         let agent = format!("  trajectory: {{ forbid: [{tool}] }}\n");
         let (_folder, suite) = loaded("", &agent, &[deletes()]);
-        let test = AgentTest::of("s", &suite, suite.subjects().next().unwrap());
+        let test = AgentTest::new("s", &suite, suite.subjects().next().unwrap());
         let mut run = test.runs().unwrap()[0].clone();
         run.trace.tool_calls.clear();
         let ask = test.asks()[0];
-        (ask.of_run(&run), ask.holds(&[run]))
+        (ask.judge_run(&run), ask.holds(&[run]))
     };
     assert_eq!(holds("delete_order"), (Some(RunVerdict::Holds), true));
     assert_eq!(holds("delete_oder"), (Some(RunVerdict::Fails), false));
@@ -130,8 +130,8 @@ fn what_was_not_judged_of_a_run_is_no_verdict_on_it() {
     let of_run = |matcher: &str, called: &[&str]| {
         let agent = format!("  expect: [{{ target: 'tool_calls[*].name', matcher: {matcher} }}]\n");
         let (_folder, suite) = loaded("", &agent, &[json!({ "trace": calls(called) })]);
-        let test = AgentTest::of("s", &suite, suite.subjects().next().unwrap());
-        let verdict = test.asks()[0].of_run(&test.runs().unwrap()[0]).unwrap();
+        let test = AgentTest::new("s", &suite, suite.subjects().next().unwrap());
+        let verdict = test.asks()[0].judge_run(&test.runs().unwrap()[0]).unwrap();
         (verdict, verdict.passed())
     };
     let not_b = "{ not: { contains: b } }";

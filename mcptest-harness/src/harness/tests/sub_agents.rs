@@ -186,9 +186,9 @@ fn a_run_by_itself_is_judged_as_among_all() {
     let agent = "  calls: { agent: researcher, max: 2 }\n";
     let runs = [team(), run(&[("", "plan")])].map(|trace| json!({ "trace": trace }));
     let (_folder, suite) = loaded("", agent, &runs);
-    let test = AgentTest::of("s", &suite, suite.subjects().next().unwrap());
+    let test = AgentTest::new("s", &suite, suite.subjects().next().unwrap());
     let ask = test.asks()[0];
-    let verdicts = test.runs().unwrap().iter().map(|run| ask.of_run(run));
+    let verdicts = test.runs().unwrap().iter().map(|run| ask.judge_run(run));
     let wanted = [RunVerdict::Holds, RunVerdict::NothingJudged].map(Some);
     assert_eq!(verdicts.collect::<Vec<_>>(), wanted);
 }

@@ -83,8 +83,8 @@ fn what_compares_all_agents_holds_no_runs() {
     let (_folder, suite) = loaded("", "  trajectory: { forbid: [x] }\n", &runs);
     let subject = suite.subjects().next().unwrap();
     let of = |suite: &LoadedSuite| suite.recorded(subject).as_ref().unwrap().runs().as_ptr();
-    assert_eq!(of(&suite.of_agent(subject)), of(&suite));
-    assert_ne!(of(&suite.of_all().of_agent(subject)), of(&suite));
+    assert_eq!(of(&suite.for_agent(subject)), of(&suite));
+    assert_ne!(of(&suite.for_all_agents().for_agent(subject)), of(&suite));
 }
 
 #[test]

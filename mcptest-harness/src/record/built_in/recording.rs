@@ -12,7 +12,9 @@ use super::BuiltIn;
 use super::agent::{AgentLoop, NotBegun};
 use super::provider::ModelEndpoint;
 use super::timeouts::Timeouts;
-use crate::record::command::{options, ready, reserved, said_by, shared, spending, told};
+use crate::record::command::{
+    finish_run, options, ready, reserved, session_failure, shared, spending,
+};
 use crate::record::declared::declared;
 use crate::record::spending::SuiteSpending;
 use crate::record::{Live, LiveError, Plays, Progress, RunRequest};
@@ -55,14 +57,14 @@ impl Live for BuiltIn {
             .map_err(|error| LiveError::new(format!("no runtime could be started: {error}")))?;
         let (run, tools) = runtime.block_on(async {
             let session = Session::record(options).await;
-            let session = session.map_err(|error| said_by(error, agent))?;
+            let session = session.map_err(|error| session_failure(error, agent))?;
             let has_failed = || session.server_failure().is_some();
             let begun = AgentLoop::begin(
                 agent,
                 request,
                 endpoint,
                 timeouts,
-                AgentSession::of(&session),
+                AgentSession::from_session(&session),
                 &has_failed,
             );
             let agent_loop = match begun.await {
@@ -72,7 +74,7 @@ impl Live for BuiltIn {
                     let wanted = declared(suite, agent)?;
                     let wanted = wanted.iter().find(|it| it.server.name.value == server);
                     let failure = session.server_failure().map(SessionError::Server);
-                    let failure = failure.map(|failure| said_by(failure, agent));
+                    let failure = failure.map(|failure| session_failure(failure, agent));
                     return Err(match (wanted, failure) {
                         (Some(wanted), None) => {
                             wanted.not_begun(&why, timeouts.server, session.server_output(&server))
@@ -103,9 +105,9 @@ impl Live for BuiltIn {
                 Err(_) => session.finish_late().await,
             };
             run.map(|run| (run, tools))
-                .map_err(|error| said_by(error, agent))
+                .map_err(|error| session_failure(error, agent))
         })?;
-        let mut cassette = told(run, suite, agent, model, request, progress)?;
+        let mut cassette = finish_run(run, suite, agent, model, request, progress)?;
         cassette["tools_fingerprint"] = tools.into();
         Ok(Some(cassette))
     }

@@ -47,7 +47,7 @@ pub(in crate::record) enum Returned {
 
 impl Returned {
     /// How the function ended, for people, where it did not end well.
-    pub(in crate::record) fn told(&self) -> Option<String> {
+    pub(in crate::record) fn message(&self) -> Option<String> {
         Some(match self {
             Self::Well => return None,
             Self::Failed(error) => format!("the agent's own function failed: {error}"),
@@ -217,7 +217,7 @@ mod tests {
         assert!(told.ends_with(": order 7 is lost"), "{told}");
         // The function itself may panic before there is a future.
         let at_once = || -> Ran { panic!("at once") };
-        let told = called(at_once, None).told().unwrap();
+        let told = called(at_once, None).message().unwrap();
         assert!(
             told.starts_with("the agent's own function panicked at "),
             "{told}"
@@ -260,7 +260,7 @@ mod tests {
         let ends = async {};
         let returned = runtime.block_on(on_a_thread(asks, None, ends));
         assert_eq!(returned, Returned::Stopped { is_left: false });
-        let told = returned.told().unwrap();
+        let told = returned.message().unwrap();
         assert!(told.contains("again and again"), "{told}");
     }
 }

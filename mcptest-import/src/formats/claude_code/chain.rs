@@ -29,7 +29,7 @@ pub(super) struct Beside<'v> {
 
 impl<'v> SessionLine<'v> {
     #[cfg(test)]
-    pub(super) fn of(value: &'v Value) -> Self {
+    pub(super) fn new(value: &'v Value) -> Self {
         Self {
             value,
             kind: "assistant",
@@ -87,7 +87,7 @@ impl<'v> SessionLine<'v> {
 }
 
 /// The lines of the main chain, in the order of their times, and what is beside it.
-pub(super) fn of<'v>(records: &'v [Record<'_>]) -> (Vec<SessionLine<'v>>, Beside<'v>) {
+pub(super) fn read_lines<'v>(records: &'v [Record<'_>]) -> (Vec<SessionLine<'v>>, Beside<'v>) {
     let mut seen = HashMap::new();
     let mut beside = Beside::default();
     let mut lines: Vec<SessionLine<'v>> = Vec::new();

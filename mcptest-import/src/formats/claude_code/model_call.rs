@@ -145,7 +145,7 @@ mod tests {
             let lines: Vec<Value> = blocks.iter().map(|block| json!({ "type": "assistant", "message": { "content": [block] } })).collect();
             let mut call = ModelCall::default();
             for line in &lines {
-                call.add(&chain::SessionLine::of(line));
+                call.add(&chain::SessionLine::new(line));
             }
             prop_assert_eq!(call.blocks, plain(&blocks));
         }

@@ -54,7 +54,7 @@ impl<'v> Rollout<'v> {
         for line in lines {
             let at = word(line, "timestamp").and_then(time::milliseconds);
             // Nothing is written twice in one millisecond, to the letter.
-            if at.is_some() && !seen.insert(Digest::of(&[&canonical_json(line)])) {
+            if at.is_some() && !seen.insert(Digest::from_parts(&[&canonical_json(line)])) {
                 self.run.note("lines that are there twice are read once");
                 continue;
             }
@@ -334,7 +334,7 @@ impl<'v> Rollout<'v> {
     pub(super) fn give_to(self, run: &mut ForeignRun, agent: &str) {
         let events = self.stamped.iter().map(|(_, event)| event);
         run.events
-            .extend(events.filter_map(|event| event.of_subagent(agent)));
+            .extend(events.filter_map(|event| event.as_subagent_event(agent)));
         let mut subagent = self.into_run(Some(agent), None);
         subagent.agent = Some("subagent".to_owned());
         run.subagents.push(subagent);

@@ -27,7 +27,7 @@ struct Around {
 
 impl<'v> AgentEvents<'v> {
     /// Leaves out what graders did, and what happened inside of scorers and sub-agents.
-    pub(super) fn of(sample: &'v Value) -> Self {
+    pub(super) fn from_sample(sample: &'v Value) -> Self {
         let events = list(sample, "events");
         let begins = |event: &&Value| text(event, "event") == Some("span_begin");
         let spans = events.iter().filter(begins);
@@ -36,7 +36,7 @@ impl<'v> AgentEvents<'v> {
         let names = spans
             .iter()
             .map(|(id, span)| (*id, word(span, "parent_id")));
-        let nesting = Nesting::of(names);
+        let nesting = Nesting::from_pairs(names);
         let with = |around: &Around, span: &Value| {
             let kind = word(span, "type").unwrap_or_default();
             Around {
@@ -78,13 +78,13 @@ impl<'v> AgentEvents<'v> {
         agent
     }
 
-    pub(super) fn of_agent(&self) -> impl Iterator<Item = &'v Value> {
+    pub(super) fn agent_events(&self) -> impl Iterator<Item = &'v Value> {
         self.agent.iter().copied()
     }
 
     fn models(&self) -> impl Iterator<Item = &'v Value> {
         let is_model_call = |event: &&Value| text(event, "event") == Some("model");
-        self.of_agent().filter(is_model_call)
+        self.agent_events().filter(is_model_call)
     }
 
     /// The tools that the model was offered.

@@ -46,7 +46,7 @@ pub(super) fn read(
     for key in ["started_at", "completed_at"] {
         run.at(given(&sample, key).and_then(time::seconds));
     }
-    let events = AgentEvents::of(&sample);
+    let events = AgentEvents::from_sample(&sample);
     run.tools = offered_tools(events.tools());
     let messages = list(&sample, "messages");
     if events.knows_more_than(messages) {
@@ -80,7 +80,7 @@ fn gather(sample: &mut Value, archive: &Archive, name: &str, run: &mut ForeignRu
         for name in names {
             let parsed = archive.entry(name).and_then(|bytes| parse(&bytes).ok());
             let changes = parsed.iter().flat_map(|parsed| &parsed.changes);
-            changes.for_each(|change| run.note(change.told()));
+            changes.for_each(|change| run.note(change.describe()));
             match parsed.map(|parsed| parsed.value) {
                 Some(Value::Array(more)) => items.extend(more),
                 Some(Value::Object(map)) => match map.get(key) {
@@ -149,7 +149,7 @@ fn prompt(input: &Value) -> Option<String> {
 }
 
 fn from_messages(messages: &[Value], events: &AgentEvents<'_>, run: &mut ForeignRun) {
-    let mut system = Leading::of(run, true);
+    let mut system = Leading::new(run, true);
     for message in messages {
         let said = text_of(message.get("content"));
         let role = role(message);
@@ -174,7 +174,7 @@ fn from_events(events: &AgentEvents<'_>, messages: &[Value], run: &mut ForeignRu
     let begins = messages.iter().position(|message| speaks(&message));
     let begins = begins.unwrap_or(messages.len());
     from_messages(&messages[..begins], events, run);
-    for event in events.of_agent() {
+    for event in events.agent_events() {
         if text(event, "event") == Some("model") {
             let Some(message) = event.pointer("/output/choices/0/message") else {
                 continue;
@@ -213,15 +213,15 @@ fn assistant(message: &Value, run: &mut ForeignRun) {
                 match text(block, "type").unwrap_or("text") {
                     "reasoning" => run.note("reasoning left out"),
                     "tool_use" => {
-                        run.said(std::mem::take(&mut said));
+                        run.push_assistant(std::mem::take(&mut said));
                         provider_call(block, run);
                     }
                     _ => said.push_str(&text_of(Some(block))),
                 }
             }
-            run.said(said);
+            run.push_assistant(said);
         }
-        content => run.said(text_of(content)),
+        content => run.push_assistant(text_of(content)),
     }
     for call in list(message, "tool_calls") {
         let args = member(call, "arguments");
@@ -317,7 +317,7 @@ fn scores(scores: &Value) -> Vec<(String, ReportedScore)> {
             Some("C") => of(1.0),
             Some("I" | "N") => of(0.0),
             Some("P") => of(0.5),
-            _ => ReportedScore::of(&score["value"]),
+            _ => ReportedScore::from_value(&score["value"]),
         };
         Some((name.clone(), score?))
     });

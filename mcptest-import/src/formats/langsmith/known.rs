@@ -19,7 +19,7 @@ pub(super) struct Said {
 
 impl Said {
     /// Of some messages, and nothing before.
-    pub(super) fn of(messages: Vec<String>) -> Self {
+    pub(super) fn from_messages(messages: Vec<String>) -> Self {
         Self {
             messages,
             ..Self::default()

@@ -18,7 +18,7 @@ pub(super) struct LangsmithMessage<'v> {
 
 impl<'v> LangsmithMessage<'v> {
     /// Reads `{type, data}`, `{lc, type: constructor, id, kwargs}` and plain dumps.
-    pub(super) fn of(value: &'v Value) -> Option<Self> {
+    pub(super) fn from_value(value: &'v Value) -> Option<Self> {
         if text(value, "type") == Some("constructor") {
             let name = list(value, "id").last()?.as_str()?;
             return Some(Self::with(kind(name)?, value.get("kwargs")?));
@@ -65,15 +65,15 @@ pub(super) fn is_message(value: &Value) -> bool {
     ];
     typed
         && !text(value, "type").is_some_and(|kind| blocks.contains(&kind))
-        && LangsmithMessage::of(value).is_some()
+        && LangsmithMessage::from_value(value).is_some()
 }
 
 /// Reads messages into a run. Leading system messages are its system prompt.
 pub(super) fn read(messages: &[Value], run: &mut ForeignRun) {
     let is_first = run.events.is_empty();
-    let mut system = Leading::of(run, is_first);
+    let mut system = Leading::new(run, is_first);
     for value in messages {
-        let Some(message) = LangsmithMessage::of(value) else {
+        let Some(message) = LangsmithMessage::from_value(value) else {
             run.lose("message of an unknown type", canonical_json(value));
             continue;
         };
@@ -116,7 +116,7 @@ pub(super) fn wrote(fields: &Value, run: &mut ForeignRun) {
         run.answered_by(model);
     }
     let said = spoken(fields.get("content"), run);
-    run.said(said);
+    run.push_assistant(said);
     let kept = ["tool_calls", "invalid_tool_calls"]
         .map(|key| list(fields, key))
         .concat();
@@ -192,12 +192,12 @@ pub(super) fn tokens(fields: &Value) -> Option<CallTokens> {
 
 /// What makes a message the same message.
 pub(super) fn essence(value: &Value) -> Option<String> {
-    let message = LangsmithMessage::of(value)?;
+    let message = LangsmithMessage::from_value(value)?;
     let essence = match message.kind {
         "ai" => {
             let mut run = ForeignRun::default();
             wrote(message.fields, &mut run);
-            run.events.iter().map(of_event).collect()
+            run.events.iter().map(event_key).collect()
         }
         "tool" => {
             let answer = answer(message.fields);
@@ -209,7 +209,7 @@ pub(super) fn essence(value: &Value) -> Option<String> {
     Some(canonical_json(&json!([message.kind, essence])))
 }
 
-fn of_event(event: &Event) -> Value {
+fn event_key(event: &Event) -> Value {
     match event {
         Event::Call(call) => json!([call.id, call.name, call.args]),
         Event::Said(text) => json!(text),

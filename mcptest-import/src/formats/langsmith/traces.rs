@@ -168,7 +168,7 @@ fn model_call(run: &Value, read: &mut ForeignRun, said: &mut Said, happened: &mu
         .filter(|message| !is_answered(message, &read.events, happened));
     let new: Vec<Value> = new.cloned().collect();
     messages::read(&new, read);
-    *said = Said::of(essences.into_iter().flatten().collect());
+    *said = Said::from_messages(essences.into_iter().flatten().collect());
     let outputs = &run["outputs"];
     let places = ["/generations/0/0/message", "/choices/0/message"];
     let output = places.iter().find_map(|place| outputs.pointer(place));
@@ -179,7 +179,7 @@ fn model_call(run: &Value, read: &mut ForeignRun, said: &mut Said, happened: &mu
     let output = output.or_else(|| given(outputs, "output"));
     // What the wrapper of Anthropic's client keeps is the message itself.
     let output = output.or_else(|| outputs.get("role").and(Some(outputs)));
-    let Some(message) = output.and_then(LangsmithMessage::of) else {
+    let Some(message) = output.and_then(LangsmithMessage::from_value) else {
         if messages::failed(run) {
             read.stop = Some(Stop::Known("error"));
         } else {
@@ -200,7 +200,7 @@ fn model_call(run: &Value, read: &mut ForeignRun, said: &mut Said, happened: &mu
 
 /// Whether a message is a result that a tool's own run gave already.
 fn is_answered(message: &Value, events: &[Event], happened: &mut Happened) -> bool {
-    let message = LangsmithMessage::of(message).filter(|message| message.kind == "tool");
+    let message = LangsmithMessage::from_value(message).filter(|message| message.kind == "tool");
     let answer = message.map(|message| messages::answer(message.fields));
     answer.is_some_and(|answer| happened.has_result(&answer, events))
 }
@@ -226,7 +226,7 @@ fn took(run: &Value) -> Option<u64> {
 fn tool(run: &Value, read: &mut ForeignRun, happened: &mut Happened) {
     let outputs = &run["outputs"];
     let output = given(outputs, "output").unwrap_or(outputs);
-    let message = LangsmithMessage::of(output).filter(|message| message.kind == "tool");
+    let message = LangsmithMessage::from_value(output).filter(|message| message.kind == "tool");
     let name = text(run, "name").unwrap_or_default();
     let own_id = message
         .as_ref()

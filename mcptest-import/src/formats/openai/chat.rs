@@ -25,7 +25,7 @@ pub(crate) struct ChatOptions {
 
 /// Reads messages into a run. Leading system messages are its system prompt.
 pub(crate) fn read(messages: &[Value], run: &mut ForeignRun, options: &ChatOptions) {
-    let mut system = Leading::of(run, true);
+    let mut system = Leading::new(run, true);
     let mut of_user = OfUser::default();
     for message in messages {
         let message = &*dialect::spelt(message);
@@ -65,7 +65,7 @@ pub(crate) fn read(messages: &[Value], run: &mut ForeignRun, options: &ChatOptio
         }
     }
     system.give_to(run);
-    of_user.tell(run);
+    of_user.add_note(run);
 }
 
 /// Whoever speaks in a message, it is not known.
@@ -116,7 +116,7 @@ impl OfUser {
         is_taken
     }
 
-    pub(crate) fn tell(self, run: &mut ForeignRun) {
+    pub(crate) fn add_note(self, run: &mut ForeignRun) {
         if self.count > 0 {
             let count = self.count;
             run.note(format!(
@@ -157,7 +157,7 @@ fn asks(message: &Value) -> bool {
 /// The calls of an answer, besides those that its content told of.
 pub(crate) fn calls(message: &Value, run: &mut ForeignRun) {
     let told = list(message, "content").iter();
-    let id = |block: &Value| match MessagePart::of(block) {
+    let id = |block: &Value| match MessagePart::from_value(block) {
         Some(MessagePart::Call(call) | MessagePart::Both(call, _)) => call.id,
         _ => identifier(block, "id"),
     };
@@ -185,10 +185,10 @@ fn parts_of(message: &Value, said: String, run: &mut ForeignRun) {
             run.note("reasoning left out");
         }
     }
-    run.said(said);
+    run.push_assistant(said);
     if let Some(refusal) = word(message, "refusal") {
         run.refused = true;
-        run.said(refusal.to_owned());
+        run.push_assistant(refusal.to_owned());
     }
 }
 

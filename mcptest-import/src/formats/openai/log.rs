@@ -5,10 +5,10 @@ use mcptest_trace::trace::value_json;
 use serde_json::{Value, json};
 
 use super::{chat, responses, tokens};
+use crate::comparable::{calls, comparable_result, comparable_text, given_to};
 use crate::content::text_of;
 use crate::dialect;
 use crate::digest::Digest;
-use crate::essence::{calls, given_to, said, told};
 use crate::event::{ForeignRun, Lost, Stop};
 use crate::format;
 use crate::input::RecordPlace;
@@ -25,7 +25,7 @@ pub(super) struct LoggedCall<'v> {
 
 impl<'v> LoggedCall<'v> {
     /// The call that a record logs: `{request, response}`, or `{body, response.body}`.
-    pub(super) fn of(record: &'v Value) -> Option<Self> {
+    pub(super) fn from_record(record: &'v Value) -> Option<Self> {
         let (request, response) = format::logged(record)?;
         let items = given(request, "input").is_some();
         let is_chat = request.get("messages").is_some_and(Value::is_array);
@@ -76,7 +76,7 @@ impl<'v> LoggedCall<'v> {
         // The longest beginning first.
         before.reverse();
         if let Some(parent) = parent {
-            before = vec![Digest::of(&["response", parent])];
+            before = vec![Digest::from_parts(&["response", parent])];
         }
         let mut after = Vec::new();
         if self.items {
@@ -84,7 +84,7 @@ impl<'v> LoggedCall<'v> {
             let output = output.filter(|item| responses::is_told(item));
             after.push(output.fold(state, |state, item| state.then(&essence(item))));
             let id = text(self.response, "id");
-            after.extend(id.map(|id| Digest::of(&["response", id])));
+            after.extend(id.map(|id| Digest::from_parts(&["response", id])));
         } else {
             let choices = list(self.response, "choices").iter();
             let messages = choices.filter_map(|choice| choice.get("message"));
@@ -130,14 +130,14 @@ fn essence(message: &Value) -> String {
     let ids = ["call_id", "tool_call_id"].map(|key| given(message, key));
     value_json(&json!([
         role,
-        said(message.get("content")),
+        comparable_text(message.get("content")),
         calls(message),
         call,
         named.then(|| given(message, "name")),
         ids,
         arguments(message),
         given(message, "input"),
-        told(given(message, "output")),
+        comparable_result(given(message, "output")),
     ]))
 }
 

@@ -85,7 +85,7 @@ pub(super) fn read_call(
 pub(super) fn read_items(items: &[Value], run: &mut ForeignRun) {
     let mut in_answer = false;
     let is_first = run.events.is_empty();
-    let mut system = Leading::of(run, is_first);
+    let mut system = Leading::new(run, is_first);
     for item in items {
         let kind = text(item, "type").unwrap_or("message");
         let role = role(item).unwrap_or_default();
@@ -118,7 +118,7 @@ fn read_item(item: &Value, run: &mut ForeignRun) {
         "message" => {
             let refuses = |part: &Value| text(part, "type") == Some("refusal");
             run.refused |= list(item, "content").iter().any(refuses);
-            run.said(text_of(item.get("content")));
+            run.push_assistant(text_of(item.get("content")));
         }
         "function_call" | "custom_tool_call" => run.call(function_call(item, kind)),
         "mcp_call" => provided(parts::mcp_call(item), run),

@@ -21,7 +21,7 @@ type Outcomes<'s> = HashMap<&'s str, HashMap<Value, [bool; 2]>>;
 
 /// Gives spans of adk-rust the attributes that the conventions have for what they say.
 pub(super) fn conventional(spans: &mut [OtelSpan]) {
-    let is_own = |span: &OtelSpan| spans::of(span.marked()).emitter == Emitter::AdkRust;
+    let is_own = |span: &OtelSpan| spans::find_emitter(span.marked()).emitter == Emitter::AdkRust;
     if !spans.iter().any(is_own) {
         return;
     }
@@ -35,7 +35,7 @@ pub(super) fn conventional(spans: &mut [OtelSpan]) {
     let mut changes: Vec<(usize, Map<String, Value>)> = Vec::new();
     for (index, span) in spans.iter().enumerate().filter(|(_, span)| is_own(span)) {
         let mut more = Map::new();
-        if let Some(request) = span.told(Meaning::Request).map(unfolded) {
+        if let Some(request) = span.attribute(Meaning::Request).map(unfolded) {
             more.extend(taken.get(&span.id).cloned().unwrap_or_default());
             more.extend(exchanged(&request, span, &came));
         } else if span.tool_name().is_some() {
@@ -66,8 +66,8 @@ fn taken_within(spans: &[OtelSpan]) -> HashMap<String, Map<String, Value>> {
     let names = spans
         .iter()
         .map(|span| (span.id.as_str(), span.parent.as_deref()));
-    let asks = |span: &usize| spans[*span].told(Meaning::Request).is_some();
-    let around = Nesting::of(names).handed_down(None, |asked: &Option<usize>, outer| {
+    let asks = |span: &usize| spans[*span].attribute(Meaning::Request).is_some();
+    let around = Nesting::from_pairs(names).handed_down(None, |asked: &Option<usize>, outer| {
         Some(outer).filter(asks).or(*asked)
     });
     let mut taken: HashMap<String, Map<String, Value>> = HashMap::new();
@@ -127,7 +127,7 @@ fn exchanged(request: &Value, span: &OtelSpan, came: &Outcomes<'_>) -> Map<Strin
         insert("gen_ai.request.model", model.clone());
     }
     if let Some(answer) = span
-        .told(Meaning::Response)
+        .attribute(Meaning::Response)
         .map(unfolded)
         .filter(Value::is_object)
     {

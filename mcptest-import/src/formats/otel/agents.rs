@@ -44,7 +44,7 @@ struct Around {
 }
 
 impl<'t> Agents<'t> {
-    pub(super) fn of(tree: &'t Tree) -> Self {
+    pub(super) fn new(tree: &'t Tree) -> Self {
         Self::with(tree, tree.main())
     }
 
@@ -59,7 +59,7 @@ impl<'t> Agents<'t> {
             of: Vec::new(),
             first_calls: HashMap::new(),
         };
-        agents.tell();
+        agents.assign_subagents();
         agents
     }
 
@@ -100,7 +100,7 @@ impl<'t> Agents<'t> {
     /// An agent took over from the main one: it is the main one.
     pub(super) fn join(&mut self, agent: SubAgent<'_>) {
         self.joined.insert(agent.place);
-        self.tell();
+        self.assign_subagents();
     }
 
     fn is_main(&self, place: usize) -> bool {
@@ -110,7 +110,7 @@ impl<'t> Agents<'t> {
 
     /// Works out the sub-agent that each span is of: the outermost agent around it within the main one, or that of a tool
     /// around it. Outside the main one, an agent around the main one is none.
-    fn tell(&mut self) {
+    fn assign_subagents(&mut self) {
         let spans = &self.tree.spans;
         let holds_main = self.tree.around_any(|place| self.is_main(place));
         let nesting = self.tree.nesting();

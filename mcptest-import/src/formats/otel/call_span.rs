@@ -8,11 +8,11 @@ use crate::event::CallTokens;
 use crate::json::unfolded;
 
 pub(super) fn span_id(span: &OtelSpan) -> Option<&str> {
-    span.told_text(Meaning::CallId)
+    span.attribute_text(Meaning::CallId)
 }
 
 pub(super) fn arguments(span: &OtelSpan) -> Option<Value> {
-    span.told(Meaning::Arguments).map(unfolded)
+    span.attribute(Meaning::Arguments).map(unfolded)
 }
 
 /// What came back: of a failure that brought nothing, what is said of it.
@@ -20,18 +20,19 @@ pub(super) fn outcome(span: &OtelSpan) -> Option<Value> {
     // Those who write every result as JSON put texts in quotes; digits are left as they stand: a number
     // would not keep them.
     let quoted = || {
-        span.told(Meaning::QuotedResult).map(|value| match value {
-            Value::String(text) if !text.starts_with(['"', '{', '[']) => value.clone(),
-            value => unfolded(value),
-        })
+        span.attribute(Meaning::QuotedResult)
+            .map(|value| match value {
+                Value::String(text) if !text.starts_with(['"', '{', '[']) => value.clone(),
+                value => unfolded(value),
+            })
     };
-    let found = span.told(Meaning::ToolResult).cloned().or_else(quoted);
+    let found = span.attribute(Meaning::ToolResult).cloned().or_else(quoted);
     found.or_else(|| span.failure().map(Value::from))
 }
 
 /// The tokens of a model call; cached and reasoning tokens are parts of them.
 fn tokens(span: &OtelSpan) -> Option<CallTokens> {
-    let of = |meaning| span.told_count(meaning);
+    let of = |meaning| span.attribute_count(meaning);
     let mut taken = CallTokens::new(of(Meaning::PromptTokens)?, of(Meaning::CompletionTokens)?);
     taken.cached = of(Meaning::CachedTokens);
     taken.reasoning = of(Meaning::ReasoningTokens);

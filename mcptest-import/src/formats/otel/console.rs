@@ -13,7 +13,7 @@ use crate::json::{given, list, text};
 /// A printed span or log record as an export of OTLP, if it is one.
 pub(super) fn export(value: &Value) -> Option<Value> {
     let resource = json!({ "attributes": &value["resource"]["attributes"] });
-    if let Some(span) = of_python(value).or_else(|| of_javascript(value)) {
+    if let Some(span) = from_python(value).or_else(|| from_javascript(value)) {
         let scope = [
             "instrumentationScope",
             "instrumentationLibrary",
@@ -28,7 +28,7 @@ pub(super) fn export(value: &Value) -> Option<Value> {
     Some(json!({ "resourceLogs": [{ "resource": resource, "scopeLogs": scopes }] }))
 }
 
-fn of_python(value: &Value) -> Option<Value> {
+fn from_python(value: &Value) -> Option<Value> {
     let context = given(value, "context")?;
     let hex = |text: &str| text.trim_start_matches("0x").to_owned();
     let status = &value["status"];
@@ -93,7 +93,7 @@ fn flat(attributes: &Value) -> Value {
     Value::Object(into)
 }
 
-fn of_javascript(value: &Value) -> Option<Value> {
+fn from_javascript(value: &Value) -> Option<Value> {
     let begin = nanoseconds(value.get("timestamp")?)?;
     let end = begin.saturating_add(nanoseconds(value.get("duration")?)?);
     let parent = text(&value["parentSpanContext"], "spanId").or_else(|| text(value, "parentId"));

@@ -3,17 +3,17 @@
 //! Everything is looked up: a span that joins takes log n, however many calls, results and spans there are.
 
 mod calls;
+mod message_events;
+mod span_events;
 #[cfg(test)]
 mod tests;
-mod told;
-mod untold;
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 
 use self::calls::Calls;
-use self::told::Told;
+use self::message_events::Told;
 use super::span::OtelSpan;
 use crate::event::{Answer, Event};
 
@@ -23,8 +23,8 @@ pub(super) type Stamped = (u64, Event);
 /// Joins the spans of tools, which stand in the order of their beginnings, with what models said: what a span says of a
 /// call and of its result is taken into the events.
 pub(super) fn joined(events: Vec<Stamped>, mut spans: Vec<OtelSpan>) -> Vec<Stamped> {
-    let mut calls = Calls::of(&events);
-    let mut told = Told::of(events);
+    let mut calls = Calls::from_events(&events);
+    let mut told = Told::from_events(events);
     // What names its call or its arguments first, then what may be of a call by its name.
     for by_name in [false, true] {
         spans.retain(|span| match calls.take(span, by_name) {
@@ -36,7 +36,7 @@ pub(super) fn joined(events: Vec<Stamped>, mut spans: Vec<OtelSpan>) -> Vec<Stam
         });
     }
     let (events, met) = told.into_events();
-    untold::added(events, &met, &spans)
+    span_events::added(events, &met, &spans)
 }
 
 /// The result that the span of a call has, when it ended.

@@ -110,7 +110,7 @@ fn text_in(part: &Event) -> Option<&str> {
 }
 
 /// Reads the messages of a model call from its span and the log records beside it.
-pub(super) fn of(span: &OtelSpan, logs: &[&Log]) -> Exchanged {
+pub(super) fn from_span(span: &OtelSpan, logs: &[&Log]) -> Exchanged {
     let mut exchanged = Exchanged::default();
     structured(&span.attributes, &mut exchanged);
     let events = || span.events.iter().chain(logs.iter().copied());
@@ -118,7 +118,7 @@ pub(super) fn of(span: &OtelSpan, logs: &[&Log]) -> Exchanged {
         structured(&event.attributes, &mut exchanged);
     }
     if exchanged.is_empty() {
-        of_ai_sdk(span, &mut exchanged);
+        read_ai_sdk(span, &mut exchanged);
     }
     if exchanged.is_empty() {
         for event in events() {
@@ -139,7 +139,7 @@ impl Exchanged {
     /// Takes in messages that are spread over attributes.
     fn spread(&mut self, attributes: &Map<String, Value>) {
         for (message, place) in spread::messages(attributes) {
-            let mut message = of_chat(&message);
+            let mut message = parse_chat_message(&message);
             match (place, self.output.first_mut()) {
                 (Place::Input, _) => self.input.push(message),
                 (Place::Part, Some(first)) => first.parts.append(&mut message.parts),
@@ -160,7 +160,11 @@ fn structured(attributes: &Map<String, Value>, into: &mut Exchanged) {
     let system = first(Meaning::SystemPrompt);
     let mut messages = |meaning: Meaning| {
         let value = first(meaning)?;
-        let messages = value.as_array()?.iter().map(of_parts).collect::<Vec<_>>();
+        let messages = value
+            .as_array()?
+            .iter()
+            .map(parse_parts_message)
+            .collect::<Vec<_>>();
         Some(messages)
     };
     if let Some(input) = messages(Meaning::Input) {
@@ -179,10 +183,10 @@ fn structured(attributes: &Map<String, Value>, into: &mut Exchanged) {
 }
 
 /// A message with parts.
-fn of_parts(message: &Value) -> OtelMessage {
+fn parse_parts_message(message: &Value) -> OtelMessage {
     let parts = list(message, "parts");
     if parts.is_empty() && given(message, "content").is_some() {
-        return of_chat(message);
+        return parse_chat_message(message);
     }
     let role = text(message, "role").unwrap_or_default();
     OtelMessage::new(role, parts.iter().map(part), text(message, "finish_reason"))
@@ -245,8 +249,8 @@ fn part(part: &Value) -> MessagePart {
 /// What spans of the Vercel AI SDK hold; before its fourth release answers were `ai.result`.
 ///
 /// Source: vercel/ai `content/docs/03-ai-sdk-core/60-telemetry.mdx`.
-fn of_ai_sdk(span: &OtelSpan, into: &mut Exchanged) {
-    let sent = span.told(Meaning::Prompt);
+fn read_ai_sdk(span: &OtelSpan, into: &mut Exchanged) {
+    let sent = span.attribute(Meaning::Prompt);
     let sent = sent.map(|sent| unfolded_with(sent, &mut into.changes));
     let Some(Value::Array(sent)) = sent else {
         return;
@@ -259,9 +263,9 @@ fn of_ai_sdk(span: &OtelSpan, into: &mut Exchanged) {
         }
     };
     into.input = sent.iter().map(message).collect();
-    let said = span.told_text(Meaning::OutputText);
+    let said = span.attribute_text(Meaning::OutputText);
     let mut parts = Vec::from_iter(said.map(|said| Ok(Event::Said(said.to_owned()))));
-    if let Some(Value::Array(calls)) = span.told(Meaning::OutputCalls).map(unfolded) {
+    if let Some(Value::Array(calls)) = span.attribute(Meaning::OutputCalls).map(unfolded) {
         parts.extend(calls.into_iter().map(|mut call| {
             let map = call
                 .as_object_mut()
@@ -276,7 +280,7 @@ fn of_ai_sdk(span: &OtelSpan, into: &mut Exchanged) {
 }
 
 /// A message as chat APIs have it.
-pub(super) fn of_chat(message: &Value) -> OtelMessage {
+pub(super) fn parse_chat_message(message: &Value) -> OtelMessage {
     let role = role(message).unwrap_or_default();
     let content = given(message, "content");
     let mut message_of = OtelMessage::new(&role, [], text(message, "finish_reason"));
@@ -348,13 +352,14 @@ impl Exchanged {
             "gen_ai.choice" => {
                 let message = given(&body, "message").unwrap_or(&body);
                 let message = spread::with_role(message, "assistant");
-                let mut choice = of_chat(&message);
+                let mut choice = parse_chat_message(&message);
                 choice.finish = text(&body, "finish_reason").map(str::to_owned);
                 self.output.push(choice);
                 return;
             }
             _ => return,
         };
-        self.input.push(of_chat(&spread::with_role(&body, role)));
+        self.input
+            .push(parse_chat_message(&spread::with_role(&body, role)));
     }
 }

@@ -40,7 +40,7 @@ enum Status {
 }
 
 impl Status {
-    fn of(code: &Value) -> Self {
+    fn from_code(code: &Value) -> Self {
         let named = code.as_str().map(str::to_uppercase);
         let named = named
             .as_deref()
@@ -94,7 +94,7 @@ pub(super) fn trace(item: &Value) -> Option<String> {
 }
 
 /// The spans and log records of an export, or of a resource's part of one.
-pub(super) fn of(value: &Value) -> (Vec<OtelSpan>, Vec<Log>) {
+pub(super) fn parse_export(value: &Value) -> (Vec<OtelSpan>, Vec<Log>) {
     let (mut spans, mut logs) = (Vec::new(), Vec::new());
     let printed = console::export(value);
     let value = printed.as_ref().unwrap_or(value);
@@ -135,7 +135,7 @@ fn span(value: &Value, service: Option<&str>, scope: Option<&str>) -> Option<Ote
         start: count(value, "startTimeUnixNano").unwrap_or_default(),
         end: count(value, "endTimeUnixNano").unwrap_or_default(),
         attributes,
-        status: Status::of(&value["status"]["code"]),
+        status: Status::from_code(&value["status"]["code"]),
         said: named(&value["status"], "message"),
         failed_within: false,
         scope: scope.map(str::to_owned),
@@ -245,24 +245,24 @@ impl OtelSpan {
     }
 
     /// The first attribute of a meaning that is there.
-    pub(super) fn told(&self, meaning: Meaning) -> Option<&Value> {
+    pub(super) fn attribute(&self, meaning: Meaning) -> Option<&Value> {
         let mut values = meaning.names().filter_map(|key| self.attributes.get(key));
         values.find(|value| !value.is_null())
     }
 
     /// The first attribute of a meaning that is a text and says something.
-    pub(super) fn told_text(&self, meaning: Meaning) -> Option<&str> {
+    pub(super) fn attribute_text(&self, meaning: Meaning) -> Option<&str> {
         meaning.names().find_map(|key| self.text(key))
     }
 
     /// The first attribute of a meaning that counts something.
-    pub(super) fn told_count(&self, meaning: Meaning) -> Option<u64> {
+    pub(super) fn attribute_count(&self, meaning: Meaning) -> Option<u64> {
         let mut values = meaning.names().filter_map(|key| self.attributes.get(key));
         values.find_map(whole)
     }
 
     pub(super) fn conversation(&self) -> Option<&str> {
-        self.told_text(Meaning::Conversation)
+        self.attribute_text(Meaning::Conversation)
     }
 
     pub(super) fn is_model_call(&self) -> bool {
@@ -275,7 +275,7 @@ impl OtelSpan {
 
     /// The name of the agent that a span invokes.
     pub(super) fn agent(&self) -> Option<&str> {
-        let name = self.told_text(Meaning::AgentName);
+        let name = self.attribute_text(Meaning::AgentName);
         name.filter(|_| self.is_agent())
     }
 
@@ -293,17 +293,17 @@ impl OtelSpan {
 
     pub(super) fn tool_name(&self) -> Option<&str> {
         let mut prefixes = ["execute_tool ", "tools/call "].iter();
-        let own = self.told_text(Meaning::ToolName);
+        let own = self.attribute_text(Meaning::ToolName);
         own.or_else(|| prefixes.find_map(|prefix| self.name.strip_prefix(prefix)))
     }
 
     /// Whether a call failed: by what its emitter says of that, else by the status, where something set it.
     pub(super) fn is_error(&self) -> Option<bool> {
-        let outcome = self.told_text(Meaning::Outcome).and_then(outcome);
+        let outcome = self.attribute_text(Meaning::Outcome).and_then(outcome);
         if self.failed() || outcome == Some(true) {
             return Some(true);
         }
-        let is_fine = self.status == Status::Fine || self.told(Meaning::Success).is_some();
+        let is_fine = self.status == Status::Fine || self.attribute(Meaning::Success).is_some();
         outcome.or(is_fine.then_some(false))
     }
 
@@ -316,7 +316,7 @@ impl OtelSpan {
     pub(super) fn failed(&self) -> bool {
         self.status == Status::Failed
             || self.failed_within
-            || self.told(Meaning::Failure).is_some_and(truthy)
+            || self.attribute(Meaning::Failure).is_some_and(truthy)
     }
 
     /// What went wrong, in the words of the span.
@@ -324,7 +324,7 @@ impl OtelSpan {
         let mut events = self.events.iter();
         let said = self.said.as_deref();
         said.or_else(|| events.find_map(|it| it.attributes.get("exception.message")?.as_str()))
-            .or_else(|| self.told_text(Meaning::Failure))
+            .or_else(|| self.attribute_text(Meaning::Failure))
             .filter(|_| self.is_error() == Some(true))
     }
 }

@@ -26,7 +26,7 @@ impl Tree {
             .iter()
             .map(|span| (span.id.as_str(), span.parent.as_deref()));
         let mut tree = Self {
-            nesting: Nesting::of(names),
+            nesting: Nesting::from_pairs(names),
             spans,
             nested: HashMap::new(),
         };
@@ -44,8 +44,10 @@ impl Tree {
             return HashMap::new();
         }
         let named = calls().filter_map(|(call, tool)| {
-            let is_of_rig = spans::of(call.marked()).emitter == Emitter::Rig;
-            let name = call.told_text(Meaning::AgentName).filter(|_| is_of_rig)?;
+            let is_of_rig = spans::find_emitter(call.marked()).emitter == Emitter::Rig;
+            let name = call
+                .attribute_text(Meaning::AgentName)
+                .filter(|_| is_of_rig)?;
             Some(((*tool)?, name.to_owned()))
         });
         named.collect()

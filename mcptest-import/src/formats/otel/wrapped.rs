@@ -17,7 +17,7 @@ type OfTool = HashMap<String, Vec<Vec<String>>>;
 
 impl Shapes {
     /// Of calls, each with the name of its tool and its arguments.
-    pub(super) fn of<'c>(calls: impl Iterator<Item = (&'c str, &'c Value)>) -> Self {
+    pub(super) fn from_calls<'c>(calls: impl Iterator<Item = (&'c str, &'c Value)>) -> Self {
         let mut sets: HashMap<&str, BTreeSet<Vec<&String>>> = HashMap::new();
         for (tool, args) in calls {
             if let Some(map) = args.as_object().filter(|map| !map.is_empty()) {

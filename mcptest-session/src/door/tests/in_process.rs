@@ -35,7 +35,7 @@ fn a_tool_runs_once_and_is_given_back_afterwards() {
             (&written[0]["result"], &written[1]["error"]),
             (&json!(7), &error)
         );
-        let plays = Door::of_notes(&written);
+        let plays = Door::from_notes(&written);
         let never = || async { panic!("it runs") as Result<u32, String> };
         let given = |amount: u32| plays.runs("refund", args(amount), never());
         assert_eq!(said(given(10).await), failed);
@@ -62,7 +62,7 @@ fn a_tool_runs_once_and_is_given_back_afterwards() {
 #[test]
 fn a_tool_of_older_notes_is_given_back_too() {
     runs(async {
-        let plays = Door::of_notes(&[json!({ "name": "refund", "args": [7], "error": "no" })]);
+        let plays = Door::from_notes(&[json!({ "name": "refund", "args": [7], "error": "no" })]);
         let never = async { panic!("it runs") as Result<u32, String> };
         let given = plays.runs("refund", json!([7]), never).await;
         assert_eq!(said(given), Err("no".to_owned()));
@@ -115,7 +115,7 @@ fn a_call_whose_recorded_arguments_lack_a_secret_is_given_back() {
     runs(async {
         let recorded =
             json!({ "name": "charge", "args": { "key": "[redacted KEY]" }, "result": 1 });
-        let plays = Door::of_notes(&[recorded]);
+        let plays = Door::from_notes(&[recorded]);
         let never = async { panic!("it runs") as Result<u32, String> };
         let given = plays.runs("charge", json!({ "key": "sk-1" }), never).await;
         assert_eq!(said(given), Ok(1));

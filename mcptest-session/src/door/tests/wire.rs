@@ -37,7 +37,7 @@ fn a_tool_runs_once_and_is_given_back_afterwards() {
         ])
     );
     assert_eq!(records.calls()[1].inside, Some(0));
-    let plays = Door::of_notes(&written);
+    let plays = Door::from_notes(&written);
     assert_eq!(
         called(&plays, "refund", &json!({ "order": 8 })),
         json!({ "error": error })
@@ -63,7 +63,7 @@ fn a_call_that_was_not_recorded_is_an_error_that_names_the_nearest_and_what_diff
         json!({ "name": "refund", "args": { "order": 7, "note": "late" }, "result": 1 }),
         json!({ "name": "refund", "args": { "order": 9 }, "result": 2 }),
     ];
-    let door = Door::of_notes(&notes);
+    let door = Door::from_notes(&notes);
     let none = "the recording has no call of `refund` with these arguments";
     for (name, args, words) in [
         (
@@ -171,7 +171,7 @@ fn code_that_cannot_use_what_it_is_given_says_so_once() {
 
 #[test]
 fn what_the_recording_only_names_is_not_told_as_new() {
-    let door = Door::of_notes(&[
+    let door = Door::from_notes(&[
         json!({ "name": "refund", "args": { "order": 7 }, "omitted": ["state"], "call": 0, "result": 1 }),
     ]);
     let args = json!({ "order": 7, "state": { "user": 1 }, "fast": true });
@@ -207,7 +207,7 @@ fn a_call_that_nobody_ended_is_written_without_a_result_and_played_as_an_error()
     let records = Door::records();
     called(&records, "wait", &json!({}));
     assert_eq!(records.written(), [json!({ "name": "wait", "args": {} })]);
-    let plays = Door::of_notes(&records.written());
+    let plays = Door::from_notes(&records.written());
     assert_eq!(
         called(&plays, "wait", &json!({}))["error"]["text"],
         "mcptest: `wait` gave no answer when the run was recorded"
@@ -260,7 +260,7 @@ fn what_the_suite_answers_never_runs() {
 
 #[test]
 fn what_control_flow_ended_is_not_played_and_is_told() {
-    let door = Door::of_notes(&[json!({ "name": "approve", "args": {}, "left": true })]);
+    let door = Door::from_notes(&[json!({ "name": "approve", "args": {}, "left": true })]);
     let words = "control flow ended `approve` when the run was recorded, and that is not played; let the tool run: \
                  `playback: { run: [approve] }`";
     let error = json!({ "type": "ToolError", "text": format!("mcptest: {words}") });
@@ -286,7 +286,7 @@ fn the_folder_of_a_run_is_that_of_the_recording() {
     let mut cassette = json!({ "session": { "tools": recorded(before) } });
     let written = folders::written(&own(before), &cassette).unwrap();
     cassette["session"]["folders"] = written;
-    let mut folders = SameFolders::of(&cassette);
+    let mut folders = SameFolders::from_cassette(&cassette);
     let [(folder, forms)] = own(now);
     folders.add(folder, &forms);
     let notes = cassette["session"]["tools"].as_array().unwrap();
@@ -304,9 +304,9 @@ fn the_folder_of_a_run_is_that_of_the_recording() {
 
 #[test]
 fn code_that_calls_again_and_again_what_was_not_recorded_is_ended() {
-    let recorded = RecordedCalls::of(&[], &mcptest_trace::trace::Trace::default());
+    let recorded = RecordedCalls::from_notes(&[], &mcptest_trace::trace::Trace::default());
     let stop = std::sync::Arc::new(tokio::sync::Notify::new());
-    let playing = crate::door::Playing::new(recorded, PlaybackOptions::usual(), Vec::new());
+    let playing = crate::door::Playing::new(recorded, PlaybackOptions::suite_default(), Vec::new());
     let door = Door::plays(playing.with_stop(stop.clone()), Ticks::default());
     for order in 0..60 {
         let answer = called(&door, "refund", &json!({ "order": order }));

@@ -8,7 +8,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::mcp::frames::Frame;
 use crate::mcp::messages::{Messages, Speaker};
-use crate::mcp::watch::Ear;
+use crate::mcp::traffic_log::Ear;
 use crate::mcp::{bytes, rpc};
 
 /// The most messages that wait for a client to listen.

@@ -4,8 +4,8 @@ use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::{Value, json};
 
 use super::Comparison;
-use crate::play::texts::{blanked, same, same_text};
-use crate::record::{Told, digest_by_value, put_in, told, without_label};
+use crate::play::matching::{blanked, same, same_text};
+use crate::record::{Told, digest_by_value, put_in, read_messages, without_label};
 
 impl Comparison<'_> {
     /// What the past says otherwise.
@@ -13,7 +13,7 @@ impl Comparison<'_> {
         if !self.reading.is_past {
             return;
         }
-        let played = told(&self.asked.items);
+        let played = read_messages(&self.asked.items);
         let Some(recorded) = &self.recorded().told else {
             self.digest(&played, found);
             return;

@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use super::Comparison;
 use crate::exchange::{Asked, Item, ToolResult};
+use crate::play::alignment::Of;
+use crate::play::cassette_fields::RecordedCall;
 use crate::play::examples;
-use crate::play::kept::RecordedCall;
-use crate::play::talk::Of;
-use crate::play::texts::Forms;
+use crate::play::matching::Forms;
 use crate::play::turns::KnownCall;
 use crate::protocol::{self, Protocol};
-use crate::record::{is_said, told_flag};
+use crate::record::{is_said, told_is_error};
 
 const KIND: DivergenceKind = DivergenceKind::ToolResults;
 
@@ -169,7 +169,7 @@ impl Comparison<'_> {
         let wraps = |name: &str| protocol::named(name).is_some_and(Protocol::wraps_results);
         let recorded = self.recorded().protocol.as_deref();
         let wrapped = wraps(self.protocol) || recorded.is_some_and(wraps);
-        let [old, new] = [old, new].map(|result| Forms::of(result, wrapped).map(without));
+        let [old, new] = [old, new].map(|result| Forms::new(result, wrapped).map(without));
         let is_same = old.is_same(&new, &self.options.masks);
         (old, new, is_same)
     }
@@ -211,7 +211,7 @@ impl Comparison<'_> {
     ) -> Option<(bool, bool)> {
         let told = known.call.and_then(|call| call.told.is_error);
         if let Some(told) = told.filter(|_| self.same_format()) {
-            let (old, new) = (told == Some(true), told_flag(played) == Some(true));
+            let (old, new) = (told == Some(true), told_is_error(played) == Some(true));
             return (old != new).then_some((old, new));
         }
         // What the format says of the result, else what the result says itself.

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::Comparison;
 use crate::exchange::Tool;
-use crate::play::offered::{OfferedTool, ToolName};
-use crate::play::texts::same;
+use crate::play::matching::same;
+use crate::play::offered_tools::{OfferedTool, ToolName};
 
 impl Comparison<'_> {
     pub(super) fn tools(&self, found: &mut Vec<Divergence>) {
@@ -80,7 +80,7 @@ impl Comparison<'_> {
             let Some(known) = same.map(|it| &it.tool) else {
                 continue;
             };
-            for (key, old, new) in self.of_tool(own, known, tool) {
+            for (key, old, new) in self.tool_changes(own, known, tool) {
                 push(
                     name,
                     format!("tools[{name}].{key}"),
@@ -96,7 +96,7 @@ impl Comparison<'_> {
     }
 
     /// What differs of a tool that is offered as before.
-    fn of_tool(
+    fn tool_changes(
         &self,
         own: &ToolName,
         old: &Tool,

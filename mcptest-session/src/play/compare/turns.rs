@@ -4,10 +4,10 @@ use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::Value;
 
 use super::Comparison;
+use crate::play::alignment::Pair;
 use crate::play::examples;
-use crate::play::spoken::{Change, Spoken};
-use crate::play::talk::Pair;
-use crate::play::texts::same;
+use crate::play::matching::same;
+use crate::play::model_turn::{Change, Spoken};
 use crate::play::turns::Known;
 
 const KIND: DivergenceKind = DivergenceKind::AssistantTurns;

@@ -254,7 +254,7 @@ pub(super) async fn ask(
 
 /// A player of a cassette.
 pub(super) fn player(cassette: &Value, options: PlayOptions) -> Player {
-    Player::new(Recording::of(cassette).unwrap(), options)
+    Player::new(Recording::from_cassette(cassette).unwrap(), options)
 }
 
 /// The texts of answers.

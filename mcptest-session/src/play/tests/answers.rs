@@ -221,11 +221,14 @@ async fn what_nobody_recorded_is_an_error_and_told() {
 #[test]
 fn what_holds_no_answer_cannot_be_played() {
     assert_eq!(
-        Recording::of(&json!({})).unwrap_err(),
+        Recording::from_cassette(&json!({})).unwrap_err(),
         RecordingError::NoCassette
     );
     let empty = json!({ "schema_version": "v1", "model": "m", "user_prompt": "p", "trace": {} });
-    assert_eq!(Recording::of(&empty).unwrap_err(), RecordingError::NoAnswer);
+    assert_eq!(
+        Recording::from_cassette(&empty).unwrap_err(),
+        RecordingError::NoAnswer
+    );
 }
 
 #[tokio::test]
@@ -347,7 +350,7 @@ async fn examples_that_no_model_said_are_no_answers() {
         gone: false,
         changes: BTreeSet::new(),
     };
-    let cassette = RecordedRun::of(&[observed], &options(&agent))
+    let cassette = RecordedRun::from_observed(&[observed], &options(&agent))
         .unwrap()
         .cassette;
     let player = player(&cassette, PlayOptions::default());

@@ -10,7 +10,7 @@ use super::went_by::{PATH, Wire, calls, paths, result, says};
 use crate::endpoint::{Answerer as _, Incoming};
 use crate::exchange::{Part, Said};
 use crate::play::PlayOptions;
-use crate::play::texts::work;
+use crate::play::matching::work;
 use crate::protocol;
 
 /// The code tells the model a result and never calls the server that gave it.

@@ -67,7 +67,7 @@ fn compared(compared: PlaybackOptions) -> PlayOptions {
 }
 
 fn masked(mask: &str) -> PlayOptions {
-    let mut options = PlaybackOptions::usual();
+    let mut options = PlaybackOptions::suite_default();
     options.mask = vec![mask.to_owned()];
     compared(options)
 }
@@ -338,7 +338,7 @@ async fn a_result_that_is_told_as_a_message_is_compared_whatever_is_masked_or_ig
     let failed = observations(&agent, &["{\"cancelled\": 7, \"at\": 1}", "payment failed"]);
     let dates = r"\d{4}-\d{2}-\d{2}";
     let ignoring = |ignore: &[DivergenceKind], paths: &[&str]| {
-        let mut options = PlaybackOptions::usual();
+        let mut options = PlaybackOptions::suite_default();
         options.ignore = ignore.iter().copied().collect();
         options.ignore_paths = paths.iter().map(|path| path.parse().unwrap()).collect();
         compared(options)
@@ -368,7 +368,7 @@ async fn a_result_that_is_told_as_a_message_is_compared_whatever_is_masked_or_ig
         &agent,
         &["{\"at\": 2, \"cancelled\": 7}", "refunded on 2026-03-04"],
     );
-    let mut both = PlaybackOptions::usual();
+    let mut both = PlaybackOptions::suite_default();
     both.mask = vec![dates.to_owned()];
     both.ignore_paths = vec!["tool_results[*].at".parse().unwrap()];
     assert!(paths(&told(&cassette, compared(both), &later).await).is_empty());
@@ -444,7 +444,7 @@ async fn one_message_may_tell_the_results_of_several_calls() {
     let mut twice = requests.clone();
     let messages = twice[1]["messages"].as_array_mut().unwrap();
     messages.push(messages.last().unwrap().clone());
-    let mut options = PlaybackOptions::usual();
+    let mut options = PlaybackOptions::suite_default();
     options.ignore.insert(DivergenceKind::UserTurns);
     let player = told(&cassette, compared(options), &twice).await;
     assert_eq!(paths(&player), ["tool_results[0].again"]);
@@ -454,7 +454,7 @@ async fn one_message_may_tell_the_results_of_several_calls() {
 async fn results_in_a_scratchpad_are_compared_where_the_words_of_the_user_are_ignored() {
     let agent = Agent::default();
     let ignoring = |ignore: &[DivergenceKind]| {
-        let mut options = PlaybackOptions::usual();
+        let mut options = PlaybackOptions::suite_default();
         options.ignore.extend(ignore.iter().copied());
         compared(options)
     };

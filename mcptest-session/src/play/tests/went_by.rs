@@ -60,7 +60,9 @@ impl Wire {
     }
 
     pub(super) fn run(&self, options: &RunOptions) -> Value {
-        RecordedRun::of(&self.0, options).unwrap().cassette
+        RecordedRun::from_observed(&self.0, options)
+            .unwrap()
+            .cassette
     }
 }
 

@@ -11,11 +11,11 @@ use crate::exchange::{Call, Item, Part, Said, ToolResult};
 use crate::protocol;
 use crate::record::Question;
 use crate::record::conversation::{Changed, Conversation, ModelCall, made};
-use crate::record::equal;
-use crate::record::essence::{self, Essence};
+use crate::record::events::{self, Essence};
+use crate::record::history::Talks;
 use crate::record::placing::Placing;
+use crate::record::repeated;
 use crate::record::scratchpad;
-use crate::record::talks::Talks;
 
 /// A plain second implementation: each call is compared with all conversations, each answer with all later requests.
 mod plain {
@@ -50,7 +50,7 @@ mod plain {
         let answer = Arc::new(Item::Answer(call.said.parts.clone()));
         let answer = call.answered.then_some(answer);
         let talk: Vec<Arc<Item>> = call.asked.items.iter().cloned().chain(answer).collect();
-        essence::of(&talk)
+        events::from_items(&talk)
     }
 
     /// The history after a call whose answer has lost the text beside its calls.
@@ -65,7 +65,7 @@ mod plain {
 
     pub(super) fn is_same_question(one: &ModelCall, other: &ModelCall) -> bool {
         one.asked.system == other.asked.system
-            && essence::of(&one.asked.items) == essence::of(&other.asked.items)
+            && events::from_items(&one.asked.items) == events::from_items(&other.asked.items)
     }
 
     pub(super) fn mark_equal(made: &mut [ModelCall]) {
@@ -82,7 +82,7 @@ mod plain {
             let is_used = |place: &&usize| {
                 let after = after(&made[**place]);
                 let mut later = made.iter().skip(**place + 1);
-                later.any(|later| goes_on(&essence::of(&later.asked.items), &after))
+                later.any(|later| goes_on(&events::from_items(&later.asked.items), &after))
             };
             let kept = places.iter().find(is_used).or(places.last()).copied();
             for (number, place) in places.iter().enumerate() {
@@ -93,7 +93,7 @@ mod plain {
     }
 
     pub(super) fn place(mut call: ModelCall, conversations: &mut Vec<Conversation>) {
-        let talk = essence::of(&call.asked.items);
+        let talk = events::from_items(&call.asked.items);
         let open = if call.forks {
             &[][..]
         } else {
@@ -132,7 +132,7 @@ mod plain {
             let changed = open.iter().rposition(|it| has_changed(it, &call, &talk));
             if let Some(index) = changed {
                 let last = conversations[index].calls.last().unwrap();
-                let goes_back = goes_on(&talk, &essence::of(&last.asked.items));
+                let goes_back = goes_on(&talk, &events::from_items(&last.asked.items));
                 call.changed = Some(if goes_back {
                     Changed::LastAnswer
                 } else {
@@ -151,10 +151,10 @@ mod plain {
     }
 
     fn items_of(items: &[Arc<Item>], length: usize) -> usize {
-        let enough = |count: &usize| essence::of(&items[..*count]).len() >= length;
+        let enough = |count: &usize| events::from_items(&items[..*count]).len() >= length;
         let mut count = (0..=items.len()).find(enough).unwrap_or(items.len());
         while matches!(items.get(count).map(|item| &**item), Some(Item::Answer(_)))
-            && essence::of(&items[..=count]).len() == length
+            && events::from_items(&items[..=count]).len() == length
         {
             count += 1;
         }
@@ -430,7 +430,7 @@ proptest! {
         for call in plainly {
             plain::place(call, &mut expected);
         }
-        equal::mark(&mut made, &mut talks);
+        repeated::mark(&mut made, &mut talks);
         let mut placing = Placing::default();
         for call in made {
             placing.place(call, &mut talks);
@@ -442,8 +442,8 @@ proptest! {
     fn the_things_that_happened_are_counted_item_by_item(steps in steps()) {
         for one in session(&steps) {
             let items = one.asked.unwrap().items;
-            let plain: Vec<usize> = (0..=items.len()).map(|to| essence::of(&items[..to]).len()).collect();
-            prop_assert_eq!(essence::lengths(&items), plain);
+            let plain: Vec<usize> = (0..=items.len()).map(|to| events::from_items(&items[..to]).len()).collect();
+            prop_assert_eq!(events::lengths(&items), plain);
         }
     }
 }

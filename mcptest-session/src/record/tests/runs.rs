@@ -265,7 +265,9 @@ fn only_the_answer_that_the_client_went_on_with_is_kept() {
 
 #[test]
 fn a_run_that_is_not_known_is_an_error() {
-    let of = |wire: &Wire| RecordedRun::of(&wire.observed, &options("Cancel 7.")).unwrap_err();
+    let of = |wire: &Wire| {
+        RecordedRun::from_observed(&wire.observed, &options("Cancel 7.")).unwrap_err()
+    };
     let mut wire = Wire::default();
     assert_eq!(of(&wire), RunError::NothingAsked(Vec::new()));
     let other = |body: &str| Outcome::Other {

@@ -12,10 +12,10 @@ use crate::mcp::SeenCall;
 use crate::protocol::blob;
 use crate::record::conversation::{Changed, Conversation, ModelCall};
 use crate::record::mcp_calls::{is_as_sent, is_said};
+use crate::record::messages::told_is_error;
 use crate::record::own_field::InTrace;
 use crate::record::payload::Payload;
 use crate::record::scratchpad::without_label;
-use crate::record::told::told_flag;
 
 /// Results that messages of the user told.
 #[derive(Debug, Default)]
@@ -151,7 +151,7 @@ impl<'o> Writing<'o> {
         let Some(value) = own_value(&own.ending) else {
             return;
         };
-        let mut value = Payload::of(value).result;
+        let mut value = Payload::from_value(value).result;
         blob::condense(&mut value);
         let mut written = json!({ "call_index": call, "result": value });
         if let Some(is_error) = own.ending.is_error() {
@@ -182,7 +182,7 @@ impl<'o> Writing<'o> {
                 .is_none()
                 .then(|| open.pairing.next_nameless())?
         };
-        let own = open.pairing.of(id).or_else(by_name).or_else(in_order);
+        let own = open.pairing.by_id(id).or_else(by_name).or_else(in_order);
         let Some(own) = own else { return };
         if open.pairing.result_of(own).is_none() {
             self.write_result(result, waited, own, open);
@@ -203,7 +203,7 @@ impl<'o> Writing<'o> {
         let (mut value, is_mcp) = if let Some(said) = said.filter(|_| is_told) {
             (said.clone(), true)
         } else {
-            let read = Payload::of(result.value.clone());
+            let read = Payload::from_value(result.value.clone());
             self.changed(&read.changes);
             (read.result, read.is_mcp)
         };
@@ -262,11 +262,11 @@ impl<'o> Writing<'o> {
     ) {
         let mut written = json!({ "call_index": call });
         if said.is_some_and(|said| !is_as_sent(&result.value, said)) {
-            let mut value = Payload::of(result.value.clone()).result;
+            let mut value = Payload::from_value(result.value.clone()).result;
             blob::condense(&mut value);
             written["value"] = value;
         }
-        let flag = told_flag(result);
+        let flag = told_is_error(result);
         if flag != is_error {
             written["is_error"] = flag.into();
         }
@@ -276,7 +276,7 @@ impl<'o> Writing<'o> {
     }
 
     /// The calls at servers that the run has, each with its call and whether the model was told what the server said.
-    pub(in crate::record) fn told(&self) -> Vec<(usize, usize, bool)> {
+    pub(in crate::record) fn mcp_calls_in_trace(&self) -> Vec<(usize, usize, bool)> {
         let told = self.told.iter().copied();
         // Of a call without a result nobody was told anything.
         let untold = self.seen.iter().enumerate();

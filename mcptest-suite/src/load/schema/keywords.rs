@@ -35,7 +35,7 @@ impl Draft {
     }
 
     /// The draft of a schema; the newest when it names none, or none that is known.
-    pub(super) fn of(schema: &Node) -> Self {
+    pub(super) fn from_schema(schema: &Node) -> Self {
         let uri = schema.get("$schema").and_then(Node::text);
         uri.and_then(Self::named).unwrap_or(Self::Twenty)
     }
@@ -100,7 +100,7 @@ pub(super) struct Keyword {
     pub(super) until: Draft,
 }
 
-const fn of(name: &'static str, holds: Holds, since: Draft, until: Draft) -> Keyword {
+const fn in_drafts(name: &'static str, holds: Holds, since: Draft, until: Draft) -> Keyword {
     Keyword {
         name,
         holds,
@@ -110,7 +110,7 @@ const fn of(name: &'static str, holds: Holds, since: Draft, until: Draft) -> Key
 }
 
 const fn since(since: Draft, name: &'static str, holds: Holds) -> Keyword {
-    of(name, holds, since, Draft::Twenty)
+    in_drafts(name, holds, since, Draft::Twenty)
 }
 
 const fn always(name: &'static str, holds: Holds) -> Keyword {
@@ -131,7 +131,7 @@ pub(super) const KEYWORDS: [Keyword; 61] = [
     always("maxProperties", Holds::Count),
     always("items", Holds::Items),
     since(Draft::Twenty, "prefixItems", Holds::Schemas),
-    of(
+    in_drafts(
         "additionalItems",
         Holds::Schema,
         Draft::Four,
@@ -169,7 +169,7 @@ pub(super) const KEYWORDS: [Keyword; 61] = [
     since(Draft::Nineteen, "contentSchema", Holds::Schema),
     always("$schema", Holds::Dialect),
     since(Draft::Six, "$id", Holds::Text),
-    of("id", Holds::Text, Draft::Four, Draft::Four),
+    in_drafts("id", Holds::Text, Draft::Four, Draft::Four),
     always("$ref", Holds::Text),
     since(Draft::Nineteen, "$anchor", Holds::Text),
     since(Draft::Twenty, "$dynamicRef", Holds::Text),

@@ -29,7 +29,7 @@ const NEEDS: [(&str, &str); 4] = [
 /// Reads a schema; what only compiling can tell is left to where schemas are compiled.
 pub fn read(node: &Node, problems: &mut Problems) -> Option<JsonSchema> {
     let before = problems.0.len();
-    check(node, Draft::of(node), problems);
+    check(node, Draft::from_schema(node), problems);
     references::check(node, problems);
     if problems.0.len() == before {
         vacuous::check(node, problems);
@@ -51,7 +51,7 @@ fn check(node: &Node, draft: Draft, problems: &mut Problems) {
         match keyword(&entry.key) {
             None => problems.push(unknown(entry)),
             Some(keyword) if !(keyword.since..=keyword.until).contains(&draft) => {
-                problems.push(of_another_draft(entry, draft));
+                problems.push(wrong_draft(entry, draft));
             }
             Some(keyword) => values::check(keyword, entry, draft, problems),
         }
@@ -92,7 +92,7 @@ fn unknown(entry: &Entry) -> Diagnostic {
     }
 }
 
-fn of_another_draft(entry: &Entry, draft: Draft) -> Diagnostic {
+fn wrong_draft(entry: &Entry, draft: Draft) -> Diagnostic {
     let message = format!(
         "`{}` means nothing in JSON Schema {}, so it would check nothing",
         entry.key,

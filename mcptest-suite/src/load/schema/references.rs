@@ -24,7 +24,7 @@ const REFERENCES: [&str; 2] = ["$ref", "$dynamicRef"];
 
 /// Notes every reference that leads outside, nowhere, to no schema, or back to itself.
 pub(super) fn check(root: &Node, problems: &mut Problems) {
-    let mut schemas = Schemas::of(root);
+    let mut schemas = Schemas::from_root(root);
     let mut steps: Vec<Vec<Lead<'_>>> = Vec::with_capacity(schemas.all.len());
     for at in 0..schemas.all.len() {
         let Schema {
@@ -92,7 +92,7 @@ pub(in crate::load) struct Schemas<'n> {
 }
 
 impl<'n> Schemas<'n> {
-    pub(in crate::load) fn of(root: &'n Node) -> Self {
+    pub(in crate::load) fn from_root(root: &'n Node) -> Self {
         let mut found = Self {
             all: Vec::new(),
             index: HashMap::new(),

@@ -65,7 +65,7 @@ pub fn asks_only(schema: &Node, keyword: &str) -> bool {
 
 /// Follows references that stand alone in their schemas, and returns the schema at the end of the chain.
 fn referred(root: &Node) -> &Node {
-    let mut schemas = Schemas::of(root);
+    let mut schemas = Schemas::from_root(root);
     let (mut node, mut steps) = (root, MOST_REFERENCES);
     while steps > 0 && asks_only(node, "$ref") {
         let Some(next) = schemas.referred(node).next() else {

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use serde_json::json;
 use tracing::info_span;
 
-use super::{Desk, agent, calls, chat, result, says, stop, told, tool, user};
+use super::{Desk, agent, call_outcomes, calls, chat, result, says, stop, tool, user};
 
 fn asks() -> serde_json::Value {
     json!([user("Go.")])
@@ -19,7 +19,7 @@ fn what_ended_a_run_is_what_its_spans_say() {
         (Some("unknown"), None),
         (None, None),
     ] {
-        let desk = Desk::of(|| {
+        let desk = Desk::capture(|| {
             let _agent = agent("desk").entered();
             let call = chat(&asks(), &json!([says("Done.")]));
             if let Some(reason) = reason {
@@ -33,7 +33,7 @@ fn what_ended_a_run_is_what_its_spans_say() {
         (says("Done."), Some("completed")),
         (calls("a", "find"), None),
     ] {
-        let desk = Desk::of(|| {
+        let desk = Desk::capture(|| {
             let agent = agent("desk").entered();
             drop(chat(&asks(), &json!([said])));
             agent.record("gen_ai.completion", "Done.");
@@ -45,7 +45,7 @@ fn what_ended_a_run_is_what_its_spans_say() {
 #[test]
 fn a_run_that_failed_is_not_completed() {
     let failing = |fail: &dyn Fn()| {
-        let run = Desk::of(|| {
+        let run = Desk::capture(|| {
             let _ = catch_unwind(AssertUnwindSafe(fail));
         });
         run.run()
@@ -97,7 +97,7 @@ fn a_run_that_failed_is_not_completed() {
 
 #[test]
 fn a_tool_that_panics_failed() {
-    let desk = Desk::of(|| {
+    let desk = Desk::capture(|| {
         let agent = agent("desk").entered();
         drop(chat(&asks(), &json!([calls("a", "find")])));
         let _ = catch_unwind(|| {
@@ -111,13 +111,13 @@ fn a_tool_that_panics_failed() {
         agent.record("gen_ai.completion", "It broke.");
     });
     let run = desk.run();
-    assert_eq!(told(&run), [("find", None, Some(true))]);
+    assert_eq!(call_outcomes(&run), [("find", None, Some(true))]);
     assert_eq!(stop(&run), Some("completed"));
 }
 
 #[test]
 fn a_process_that_stops_leaves_what_had_happened() {
-    let desk = Desk::of(|| {
+    let desk = Desk::capture(|| {
         let agent = agent("desk").entered();
         drop(chat(&asks(), &json!([calls("a", "find")])));
         // As after `std::process::exit`: the span never ends.
@@ -125,12 +125,12 @@ fn a_process_that_stops_leaves_what_had_happened() {
     });
     let run = desk.run();
     assert_eq!(stop(&run), Some("interrupted"));
-    assert_eq!(told(&run), [("find", None, None)]);
+    assert_eq!(call_outcomes(&run), [("find", None, None)]);
 }
 
 #[test]
 fn one_known_flag_makes_no_other_known() {
-    let desk = Desk::of(|| {
+    let desk = Desk::capture(|| {
         let _agent = agent("desk").entered();
         let both = [calls("a", "find"), calls("b", "find")];
         let parts: Vec<_> = both.iter().map(|call| call["parts"][0].clone()).collect();
@@ -148,7 +148,7 @@ fn one_known_flag_makes_no_other_known() {
     });
     let run = desk.run();
     assert_eq!(
-        told(&run),
+        call_outcomes(&run),
         [("find", None, Some(false)), ("find", None, None)]
     );
     let text = run.to_string();
@@ -159,7 +159,7 @@ fn one_known_flag_makes_no_other_known() {
 
 #[test]
 fn tokens_that_no_provider_told_are_absent() {
-    let desk = Desk::of(|| {
+    let desk = Desk::capture(|| {
         let _agent = agent("desk").entered();
         drop(chat(&asks(), &json!([calls("a", "find")])));
         let call = info_span!(
@@ -202,19 +202,19 @@ fn what_is_not_said_or_belongs_to_no_run_is_not_written() {
         drop(call);
     };
     for call in [&silent as &dyn Fn(), &nameless] {
-        let desk = Desk::of(|| {
+        let desk = Desk::capture(|| {
             let _agent = agent("desk").entered();
             call();
         });
         assert_eq!(desk.runs(), []);
     }
-    let desk = Desk::of(|| drop(chat(&asks(), &json!([says("Done.")]))));
+    let desk = Desk::capture(|| drop(chat(&asks(), &json!([says("Done.")]))));
     assert_eq!(desk.runs(), []);
 }
 
 #[test]
 fn a_secret_gets_into_no_file() {
-    let desk = Desk::of(|| {
+    let desk = Desk::capture(|| {
         let _agent = agent("desk").entered();
         let sent = json!([user("My key is desk-secret-1.")]);
         drop(chat(&sent, &json!([calls("desk-secret-1", "find")])));

@@ -7,11 +7,11 @@ use tracing::{Dispatch, info_span};
 use tracing_subscriber::layer::SubscriberExt as _;
 
 use super::super::capture;
-use super::{Desk, agent, calls, chat, read, result, says, stop, told, tool, user};
+use super::{Desk, agent, call_outcomes, calls, chat, read, result, says, stop, tool, user};
 
 #[test]
 fn a_run_is_what_happens_in_the_span_of_an_agent() {
-    let desk = Desk::of(|| {
+    let desk = Desk::capture(|| {
         let _agent = agent("Refund agent").entered();
         let asked = user("Refund order 7.");
         drop(chat(&json!([asked]), &json!([calls("a", "refund")])));
@@ -30,7 +30,7 @@ fn a_run_is_what_happens_in_the_span_of_an_agent() {
     );
     assert_eq!(run["agent_name"], "Refund agent");
     assert_eq!(run["user_prompt"], "Refund order 7.");
-    assert_eq!(told(run), [("refund", None, Some(true))]);
+    assert_eq!(call_outcomes(run), [("refund", None, Some(true))]);
     let trace = &run["trace"];
     assert_eq!(trace["tool_calls"][0]["args"], json!({ "order": 7 }));
     assert_eq!(trace["tool_calls"][0]["step"], 0);
@@ -59,7 +59,7 @@ fn the_calls_of_a_nested_agent_carry_its_name() {
         ("Desk", None, "ask"),
         ("", Some("Clerk"), "Clerk"),
     ] {
-        let desk = Desk::of(|| {
+        let desk = Desk::capture(|| {
             let _agent = agent("Desk").entered();
             let outer = chat(&json!([user("Go.")]), &json!([calls("a", "ask")]));
             outer.record("gen_ai.agent.name", "Desk");
@@ -69,8 +69,8 @@ fn the_calls_of_a_nested_agent_carry_its_name() {
             nested(name);
         });
         let run = desk.run();
-        assert_eq!(told(&run)[0].0, "ask");
-        assert_eq!(told(&run)[1].1, Some(expected));
+        assert_eq!(call_outcomes(&run)[0].0, "ask");
+        assert_eq!(call_outcomes(&run)[1].1, Some(expected));
         assert_eq!(run["trace"]["tool_calls"][1].get("step"), None);
         // What both took, and the steps of the run's own agent.
         let conversation = &run["trace"]["conversation"];
@@ -106,13 +106,13 @@ fn agents_that_run_at_once_are_runs_of_their_own() {
     for name in ["one", "two"] {
         let run = read(&folder.path().join(format!("{name}__gpt-5/run-1.json")));
         assert_eq!(run["user_prompt"], name);
-        assert_eq!(told(&run), vec![(name, None, None); 20]);
+        assert_eq!(call_outcomes(&run), vec![(name, None, None); 20]);
     }
 }
 
 #[test]
 fn in_a_root_span_without_an_agent_a_conversation_is_a_run() {
-    let desk = Desk::of(|| {
+    let desk = Desk::capture(|| {
         let _request = info_span!("request").entered();
         let _inner = info_span!("handler").entered();
         for order in ["first", "second"] {
@@ -132,14 +132,14 @@ fn in_a_root_span_without_an_agent_a_conversation_is_a_run() {
     assert_eq!(prompts, ["first", "second"]);
     for (_, run) in &runs {
         assert_eq!(run["agent_name"], "request");
-        assert_eq!(told(run), [("find", None, None)]);
+        assert_eq!(call_outcomes(run), [("find", None, None)]);
         assert_eq!(stop(run), Some("completed"));
     }
 }
 
 #[test]
 fn two_agents_in_one_root_span_are_two_runs() {
-    let desk = Desk::of(|| {
+    let desk = Desk::capture(|| {
         let _request = info_span!("request").entered();
         for name in ["one", "two"] {
             let call = chat(&json!([user("Go.")]), &json!([says("Done.")]));
@@ -152,7 +152,7 @@ fn two_agents_in_one_root_span_are_two_runs() {
 
 #[test]
 fn earlier_turns_of_a_conversation_belong_to_earlier_runs() {
-    let desk = Desk::of(|| {
+    let desk = Desk::capture(|| {
         let _agent = agent("desk").entered();
         let sent = json!([
             user("Find it."),
@@ -165,14 +165,14 @@ fn earlier_turns_of_a_conversation_belong_to_earlier_runs() {
     });
     let run = desk.run();
     assert_eq!(run["user_prompt"], "Now refund it.");
-    assert_eq!(told(&run), [("refund", None, None)]);
+    assert_eq!(call_outcomes(&run), [("refund", None, None)]);
     let note = "4 earlier messages of the conversation left out: they are no part of this run";
     assert_eq!(run["captured"]["notes"], json!([note]));
 }
 
 #[test]
 fn identifiers_that_repeat_are_calls_of_their_own() {
-    let desk = Desk::of(|| {
+    let desk = Desk::capture(|| {
         let _agent = agent("desk").entered();
         let mut sent = vec![user("Go.")];
         for outcome in ["error", "success", "later"] {
@@ -185,7 +185,7 @@ fn identifiers_that_repeat_are_calls_of_their_own() {
     let run = desk.run();
     // A word that nobody knows is no success.
     assert_eq!(
-        told(&run),
+        call_outcomes(&run),
         [
             ("find", None, Some(true)),
             ("find", None, Some(false)),
@@ -196,19 +196,19 @@ fn identifiers_that_repeat_are_calls_of_their_own() {
 
 #[test]
 fn a_tool_that_no_model_asked_for_is_a_call() {
-    let desk = Desk::of(|| {
+    let desk = Desk::capture(|| {
         let _agent = agent("desk").entered();
         drop(tool("warm_up", "x"));
         drop(chat(&json!([user("Go.")]), &json!([says("Done.")])));
     });
     let run = desk.run();
-    assert_eq!(told(&run), [("warm_up", None, None)]);
+    assert_eq!(call_outcomes(&run), [("warm_up", None, None)]);
     assert_eq!(run["trace"]["tool_calls"][0].get("step"), None);
 }
 
 #[test]
 fn conversations_that_overlap_in_a_root_span_keep_their_files() {
-    let desk = Desk::of(|| {
+    let desk = Desk::capture(|| {
         let _request = info_span!("request").entered();
         let call = |name: &str| {
             let call = chat(&json!([user(name)]), &json!([says("Done.")]));

@@ -12,7 +12,7 @@ fn guard(options: GuardOptions) -> GrowthRatioGuard {
 fn run(options: GuardOptions, tokens: &[u64]) -> GrowthRatioGuard {
     let mut guard = guard(options);
     for tokens in tokens {
-        if guard.record(Step::of(*tokens)).is_err() {
+        if guard.record(Step::new(*tokens)).is_err() {
             break;
         }
     }
@@ -138,7 +138,7 @@ fn a_stop_is_sticky_and_later_steps_are_not_counted() {
         &[1000, 1000, 1000, 4000, 4000, 4000],
     );
     let stopped = guard.stopped().unwrap();
-    assert_eq!(guard.record(Step::of(1)), Err(stopped));
+    assert_eq!(guard.record(Step::new(1)), Err(stopped));
     assert_eq!((guard.history().len(), guard.tokens()), (6, 15_000));
     assert_eq!(guard.status(), Status::Tripped);
 }
@@ -195,7 +195,7 @@ fn growth_must_be_confirmed_by_drift_where_it_is_asked_for() {
     let run = |drifts: [Option<f64>; 3]| {
         let mut guard = guard(options);
         for tokens in [1000, 1000, 1000] {
-            guard.record(Step::of(tokens)).unwrap();
+            guard.record(Step::new(tokens)).unwrap();
         }
         for drift in drifts {
             let _ = guard.record(Step {

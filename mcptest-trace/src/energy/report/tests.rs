@@ -20,7 +20,7 @@ fn report_of(options: GuardOptions, steps: impl IntoIterator<Item = Step>) -> Fa
 fn report(tokens: &[u64]) -> FailureReport {
     report_of(
         GuardOptions::default(),
-        tokens.iter().copied().map(Step::of),
+        tokens.iter().copied().map(Step::new),
     )
 }
 

@@ -79,7 +79,7 @@ pub fn cost_of_run(
     let conversation = &trace.conversation;
     let steps = &conversation.steps;
     let price = |model: &str| {
-        let price = prices.of(model).copied();
+        let price = prices.get(model).copied();
         price.ok_or_else(|| UnknownCost::NoPrice(model.to_owned()))
     };
     if trace.tokens_taken() == Some(0) && steps.is_empty() {
@@ -102,7 +102,7 @@ pub fn cost_of_run(
         let answered = answered.and_then(Option::as_deref).unwrap_or(model);
         micro += micro_usd(*step, price(answered)?).ok_or(UnknownCost::OfStep(place))?;
     }
-    let of_steps = Tokens::of_steps(steps);
+    let of_steps = Tokens::from_steps(steps);
     written(&trace, of_steps.completion)?;
     if has_more_than(&trace, &of_steps) {
         return Err(UnknownCost::NotAllSteps);

@@ -44,10 +44,10 @@ setters! {
 ///
 /// let prices: Prices = [("gpt-5", ModelPrice::new(1.25, 10.0))].into_iter().collect();
 /// for name in ["gpt-5", "openai/gpt-5", "gpt-5-2026-03-01", "openai/gpt-5-20260301", "gpt-5-latest"] {
-///     assert!(prices.of(name).is_some(), "{name}");
+///     assert!(prices.get(name).is_some(), "{name}");
 /// }
 /// for name in ["gpt-5-mini", "gpt-5.1", "gpt", "azure-gpt-5"] {
-///     assert!(prices.of(name).is_none(), "{name}");
+///     assert!(prices.get(name).is_none(), "{name}");
 /// }
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -59,7 +59,7 @@ impl Prices {
     /// without the release at its end (a date of digits and hyphens, or `latest`, behind `-` or `@`). A name in
     /// the list is never shortened.
     #[must_use]
-    pub fn of(&self, model: &str) -> Option<&ModelPrice> {
+    pub fn get(&self, model: &str) -> Option<&ModelPrice> {
         names(model).find_map(|name| self.0.get(name))
     }
 
@@ -148,7 +148,7 @@ mod tests {
         ]
         .into_iter()
         .collect();
-        let prompt = |name: &str| prices.of(name).map(|price| price.prompt);
+        let prompt = |name: &str| prices.get(name).map(|price| price.prompt);
         assert_eq!(prompt("gpt-5"), Some(1.0));
         assert_eq!(prompt("gpt-5-2026-03-01"), Some(2.0));
         assert_eq!(prompt("openai/gpt-5-2026-03-01"), Some(2.0));
@@ -161,7 +161,7 @@ mod tests {
         let only: Prices = [("azure/gpt-5", ModelPrice::new(3.0, 3.0))]
             .into_iter()
             .collect();
-        assert_eq!(only.of("gpt-5"), None);
-        assert_eq!(only.of("openai/gpt-5"), None);
+        assert_eq!(only.get("gpt-5"), None);
+        assert_eq!(only.get("openai/gpt-5"), None);
     }
 }

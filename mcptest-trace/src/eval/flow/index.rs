@@ -7,10 +7,10 @@ use std::ops::Range;
 use super::super::values::around::Around;
 use super::super::values::scan;
 use super::super::values::{Kind, Layer, layers};
+use super::entry::text_of;
+use super::kept_places::{self, Origin, Places};
 use super::marked::Encoded;
-use super::places::{self, Origin, Places};
 use super::sink::Sink;
-use super::way::text_of;
 use super::{FlowUnless, Told};
 use crate::trace::Trace;
 use crate::trace::leaves::{PathPart, leaves};
@@ -37,7 +37,7 @@ pub(super) struct Said {
 
 impl Seen {
     /// Whether the user or the system prompt has it, as `unless` asks.
-    pub(super) fn said(&self, unless: Option<&FlowUnless>) -> Said {
+    pub(super) fn mentioned_by(&self, unless: Option<&FlowUnless>) -> Said {
         match unless {
             Some(FlowUnless::User) => self.user,
             Some(FlowUnless::System) => self.system,
@@ -46,7 +46,7 @@ impl Seen {
     }
 
     /// Whether the user or the system prompt has the value.
-    pub(super) fn told(&self) -> Said {
+    pub(super) fn in_prompts(&self) -> Said {
         Said {
             at_all: self.user.at_all || self.system.at_all,
             by_itself: self.user.by_itself || self.system.by_itself,
@@ -80,7 +80,7 @@ pub(super) struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    pub(super) fn of<'s>(
+    pub(super) fn build<'s>(
         trace: &'a Trace,
         told: &Told<'_>,
         sinks: impl Iterator<Item = &'s Sink<'s>> + Clone,
@@ -97,9 +97,9 @@ impl<'a> Index<'a> {
                 .collect(),
         };
         if !index.seen.is_empty() {
-            index.told(trace, told);
+            index.add_prompts(trace, told);
             index.arguments(trace);
-            index.results(trace, Places::of(sinks));
+            index.results(trace, Places::for_sinks(sinks));
         }
         index
     }
@@ -113,7 +113,7 @@ impl<'a> Index<'a> {
         self.texts[spot.result][spot.text].text.as_ref()
     }
 
-    fn told(&mut self, trace: &Trace, told: &Told<'_>) {
+    fn add_prompts(&mut self, trace: &Trace, told: &Told<'_>) {
         let turns = || trace.conversation.turns.iter();
         let of = |role: &'static str| {
             turns()
@@ -154,7 +154,7 @@ impl<'a> Index<'a> {
 
     fn results(&mut self, trace: &Trace, mut places: Places<'_>) {
         let known = trace.tool_calls.len();
-        let tools = places::tools(trace);
+        let tools = kept_places::tools(trace);
         let mut results: Vec<usize> = (0..trace.tool_results.len()).collect();
         results.retain(|result| trace.tool_results[*result].call_index < known);
         results.sort_by_key(|result| trace.tool_results[*result].call_index);

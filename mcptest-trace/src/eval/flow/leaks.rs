@@ -6,10 +6,10 @@ use std::ops::Range;
 
 use super::super::values::names::{Name, is_date_meant};
 use super::super::values::{Kind, RARE, Value, WORDS};
+use super::entry::{Way, knew, together};
 use super::index::{Index, Seen, Spot};
 use super::marked::Encoded;
 use super::sink::Sink;
-use super::way::{Way, knew, together};
 use super::{FlowUnless, Leak, MarkedText};
 
 /// A value that leaks.
@@ -24,7 +24,7 @@ pub(super) struct Found<'i> {
 }
 
 impl Found<'_> {
-    pub(super) fn shown(self, entry: usize, sink: &Sink<'_>, index: &Index<'_>) -> Leak {
+    pub(super) fn into_leak(self, entry: usize, sink: &Sink<'_>, index: &Index<'_>) -> Leak {
         let span = self.spot.span.start..self.end;
         let decoded = self
             .spot
@@ -157,7 +157,7 @@ impl<'i> Judge<'i> {
         let source = self.call_of(spot);
         let known = |other: usize| knew(trace, other, sink);
         let unless = self.way.entry.unless.as_ref();
-        let may = seen.said(unless).at_all || origin.let_through.is_some_and(known);
+        let may = seen.mentioned_by(unless).at_all || origin.let_through.is_some_and(known);
         if !known(source) || may || self.had(seen, source) {
             return None;
         }
@@ -222,11 +222,11 @@ impl<'i> Judge<'i> {
         let without_year = self
             .index
             .seen(day)
-            .is_some_and(|seen| seen.told().by_itself);
+            .is_some_and(|seen| seen.in_prompts().by_itself);
         let others = [origin.other, origin.let_through];
         let mut others = others.into_iter().flatten();
         if without_year
-            || seen.told().at_all
+            || seen.in_prompts().at_all
             || others.any(|other| knew(self.way.trace, other, call))
         {
             return None;
@@ -248,7 +248,7 @@ impl<'i> Judge<'i> {
         let seen = self
             .index
             .seen(name.key)
-            .filter(|seen| !seen.told().at_all)?;
+            .filter(|seen| !seen.in_prompts().at_all)?;
         let call = sink.looked_at.call;
         let meant = |spot: &Spot| {
             let around = spot.around.as_ref();

@@ -6,9 +6,9 @@ use super::super::values::argument::Argument;
 use super::super::values::markup;
 use super::super::values::names::{Name, is_all_but};
 use super::super::values::{Kind, Layer, Value, layers};
-use super::known::Known;
+use super::entry::LookedAt;
 use super::marked::Encoded;
-use super::way::LookedAt;
+use super::tool_knowledge::Known;
 
 /// The fewest signs of a value that two arguments have together.
 const JOINT: usize = 8;
@@ -27,10 +27,10 @@ pub(super) struct Behind {
 }
 
 impl<'a> Sink<'a> {
-    pub(super) fn of(tool: &str, looked_at: LookedAt<'a>, known: &Known<'_>) -> Self {
+    pub(super) fn new(tool: &str, looked_at: LookedAt<'a>, known: &Known<'_>) -> Self {
         let mut behind: Vec<Behind> = Vec::new();
         if !known.is_offered(tool, &looked_at) {
-            let layers = layers(&looked_at.text).map(|layer| Behind::of(&layer, &looked_at.text));
+            let layers = layers(&looked_at.text).map(|layer| Behind::new(&layer, &looked_at.text));
             behind.extend(layers.map(|layer| layer.without(known)));
             if looked_at.is_key {
                 // Any record has such words for keys.
@@ -48,9 +48,9 @@ impl<'a> Sink<'a> {
     }
 
     /// The values of two arguments put together, which neither of them has: each goes over the place where they meet.
-    pub(super) fn of_joint(looked_at: LookedAt<'a>, meet: &Range<usize>) -> Self {
+    pub(super) fn from_pair(looked_at: LookedAt<'a>, meet: &Range<usize>) -> Self {
         let layer = Layer::Plain(&looked_at.text);
-        let mut behind = Behind::of(&layer, &looked_at.text);
+        let mut behind = Behind::new(&layer, &looked_at.text);
         behind.name = None;
         behind.values.retain(|(value, _)| {
             let span = &value.span;
@@ -80,7 +80,7 @@ impl<'a> Sink<'a> {
 }
 
 impl Behind {
-    fn of(layer: &Layer<'_>, front: &str) -> Self {
+    fn new(layer: &Layer<'_>, front: &str) -> Self {
         let text = layer.text();
         let words = layer.words();
         let decoded = |span: &Range<usize>| Encoded::new(layer.encoding(), text, span);
@@ -111,7 +111,7 @@ impl Behind {
             (Value { span, ..value }, decoded)
         });
         let is_whole = layer.place(0..text.len()).len() >= front.trim().len();
-        let name = Name::of(text, &words)
+        let name = Name::parse(text, &words)
             .filter(|_| is_whole && !is_value && !markup::is_all(text))
             .map(|mut name| {
                 let decoded = decoded(&name.span);

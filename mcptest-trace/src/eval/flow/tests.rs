@@ -1,14 +1,14 @@
 mod encodings;
+mod exceptions;
 mod hidden;
 mod names;
-mod said;
 mod shared;
 mod shared_words;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::way::text_of;
+use super::entry::text_of;
 use super::*;
 use crate::eval::Metrics;
 use crate::eval::values::layers;

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use crate::trace::{LazyValue, Trace, words_of_tool};
 use serde_json::{Map, Value};
 
-use super::super::whole::stands_whole;
+use super::super::boundaries::stands_whole;
 use super::call::{Call, Ending};
 use super::identifier;
 use super::lexicon::{Lexicon, Words, contains_ignoring_case, lower, stem};

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::trace::{each_scalar, words_of_tool};
 
-use super::super::whole::stands_whole;
+use super::super::boundaries::stands_whole;
 use super::call::Call;
 use super::detail::{Detail, Kind};
 use super::detail_match::has;

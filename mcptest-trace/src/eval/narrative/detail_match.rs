@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::whole::{has_number, stands_whole};
+use super::super::boundaries::{has_number, stands_whole};
 use super::detail::{Detail, Kind};
 use super::detail_texts::amount;
 use super::details::iso_day;

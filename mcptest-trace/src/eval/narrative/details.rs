@@ -51,7 +51,7 @@ pub(super) fn find(
 
 /// The month that a word names, from 1.
 fn month(word: &str) -> Option<usize> {
-    months::of(word.trim_end_matches('.'))
+    months::parse_month(word.trim_end_matches('.'))
 }
 
 /// The days that are named, as `05-03`.

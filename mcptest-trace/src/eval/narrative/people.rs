@@ -5,7 +5,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::trace::{each_scalar, each_text};
 
-use super::super::whole::stands_whole;
+use super::super::boundaries::stands_whole;
 use super::call::Call;
 use super::calls::CallFacts;
 use super::lexicon::Lexicon;

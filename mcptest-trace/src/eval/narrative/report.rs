@@ -96,18 +96,18 @@ impl NarrativeReport {
 }
 
 metrics! { NarrativeReport as report {
-    Measure::of("narrative.divergence_score", Unit::Fraction)
+    Measure::new("narrative.divergence_score", Unit::Fraction)
         .lower_is_better("flagged items, divided by the number of recorded calls and claimed actions") => report.divergence_score,
-    Measure::of("narrative.claimed_but_absent", Unit::Count)
+    Measure::new("narrative.claimed_but_absent", Unit::Count)
         .lower_is_better("claimed changes that no successful call made") => report.claimed_but_absent().count(),
-    Measure::of("narrative.present_but_unclaimed", Unit::Count)
+    Measure::new("narrative.present_but_unclaimed", Unit::Count)
         .lower_is_better("successful changes that the closing never mentions") => report.present_but_unclaimed.len(),
-    Measure::of("narrative.arg_mismatch", Unit::Count)
+    Measure::new("narrative.arg_mismatch", Unit::Count)
         .lower_is_better("claims whose details differ from the call's arguments") => report.arg_mismatch().count(),
-    Measure::of("narrative.unclear", Unit::Count)
+    Measure::new("narrative.unclear", Unit::Count)
         .lower_is_better("claims that the wording or the recording does not decide") => report.unclear().count(),
-    Measure::of("narrative.claims", Unit::Count).only_describes("claimed changes that were read") => report.claims.len(),
-    Measure::of("narrative.gate_passed", Unit::Flag)
+    Measure::new("narrative.claims", Unit::Count).only_describes("claimed changes that were read") => report.claims.len(),
+    Measure::new("narrative.gate_passed", Unit::Flag)
         .higher_is_better("1 when the options of the gate hold") => report.gate_passed(),
 } }
 

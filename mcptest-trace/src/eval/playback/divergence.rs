@@ -140,7 +140,7 @@ impl Divergence {
 
     /// Sets the conversation, where it is not the agent's own.
     #[must_use]
-    pub fn of(self, conversation: Option<String>) -> Self {
+    pub fn in_conversation(self, conversation: Option<String>) -> Self {
         Self {
             conversation,
             ..self

@@ -29,7 +29,7 @@ pub struct PlaybackOptions {
 impl PlaybackOptions {
     /// What holds where a suite says nothing: nothing is ignored, a minute, all gates.
     #[must_use]
-    pub fn usual() -> Self {
+    pub fn suite_default() -> Self {
         Self {
             timeout_s: 60.0,
             gates: true,
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn no_tool_runs_that_is_not_named() {
-        let mut options = PlaybackOptions::usual();
+        let mut options = PlaybackOptions::suite_default();
         assert!(!options.runs("refund") && !options.runs("*"));
         options.run = vec!["get_order".to_owned()];
         assert!(options.runs("get_order") && !options.runs("get_orders"));

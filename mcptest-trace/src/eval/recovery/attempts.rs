@@ -15,7 +15,7 @@ pub(super) struct Came<'t> {
 }
 
 impl<'t> Came<'t> {
-    pub(super) fn of_result(result: Option<&'t ToolResult>) -> Self {
+    pub(super) fn from_result(result: Option<&'t ToolResult>) -> Self {
         Self {
             mark: result.and_then(|result| result.synthesized.as_ref()),
             is_error: result.is_some_and(|result| result.is_error),
@@ -23,7 +23,7 @@ impl<'t> Came<'t> {
         }
     }
 
-    pub(super) fn of_attempt(attempt: &'t Attempt) -> Self {
+    pub(super) fn from_attempt(attempt: &'t Attempt) -> Self {
         Self {
             mark: attempt.synthesized.as_ref(),
             is_error: attempt.error.is_some(),
@@ -81,7 +81,7 @@ impl<'t> Further<'t> {
         attempts: &'t [Attempt],
     ) {
         let of = (call.name.as_str(), server);
-        let all = attempts.iter().map(Came::of_attempt);
+        let all = attempts.iter().map(Came::from_attempt);
         let all = all.map(|came| (call_index, came));
         match self.0.iter_mut().find(|(known, _)| *known == of) {
             Some((_, known)) => known.extend(all),
@@ -89,7 +89,7 @@ impl<'t> Further<'t> {
         }
     }
 
-    pub(super) fn of_tools(self) -> Vec<(Of<'t>, Attempts<'t>)> {
+    pub(super) fn into_tools(self) -> Vec<(Of<'t>, Attempts<'t>)> {
         self.0
     }
 }

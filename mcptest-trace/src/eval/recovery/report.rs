@@ -144,18 +144,18 @@ pub struct RecoveryReport {
 }
 
 metrics! { RecoveryReport as report {
-    Measure::of("recovery.recovered", Unit::Flag)
+    Measure::new("recovery.recovered", Unit::Flag)
         .higher_is_better("1 when the run completed with a closing message") => report.recovered,
-    Measure::of("recovery.clean_timeout", Unit::Flag)
+    Measure::new("recovery.clean_timeout", Unit::Flag)
         .higher_is_better("1 when every hang was noticed in time; always so for recorded runs") => report.clean_timeout,
-    Measure::of("recovery.detections", Unit::Count).only_describes("timeouts that were noticed") => report.detections,
-    Measure::of("recovery.time_to_detection_ms", Unit::Milliseconds)
+    Measure::new("recovery.detections", Unit::Count).only_describes("timeouts that were noticed") => report.detections,
+    Measure::new("recovery.time_to_detection_ms", Unit::Milliseconds)
         .lower_is_better("the time until faults were noticed, all together, where something was noticed")
         .sometimes() => report.time_to_detection_ms,
-    Measure::of("recovery.time_to_recovery_ms", Unit::Milliseconds)
+    Measure::new("recovery.time_to_recovery_ms", Unit::Milliseconds)
         .lower_is_better("the time that faults cost, all together, where the run recovered")
         .sometimes() => report.time_to_recovery_ms,
-    Measure::of("recovery.user_visible_hang_ms", Unit::Milliseconds)
+    Measure::new("recovery.user_visible_hang_ms", Unit::Milliseconds)
         .lower_is_better("the time that faults cost, all together") => report.user_visible_hang_ms,
 } }
 

@@ -82,46 +82,46 @@ impl StabilityAcross {
 }
 
 metrics! { StabilityAcross as across {
-    Measure::of("stability.score", Unit::Fraction)
+    Measure::new("stability.score", Unit::Fraction)
         .higher_is_better("mean of each run's weakest sub-score") => across.score,
-    Measure::of("stability.weakest_score", Unit::Fraction)
+    Measure::new("stability.weakest_score", Unit::Fraction)
         .higher_is_better("the lowest sub-score of any run") => across.weakest_score,
-    Measure::of("stability.variance", Unit::Fraction)
+    Measure::new("stability.variance", Unit::Fraction)
         .lower_is_better("population variance of the runs' weakest sub-scores")
         .up_to(0.25) => across.variance,
-    Measure::of("stability.tool_sequence_similarity", Unit::Fraction)
+    Measure::new("stability.tool_sequence_similarity", Unit::Fraction)
         .higher_is_better("how alike the order of tools is between runs")
         => across.tool_sequence_similarity,
-    Measure::of("stability.argument_consistency", Unit::Fraction)
+    Measure::new("stability.argument_consistency", Unit::Fraction)
         .higher_is_better("how often aligned calls of two runs have the same arguments")
         => across.argument_consistency,
-    Measure::of("stability.early_divergence", Unit::Flag)
+    Measure::new("stability.early_divergence", Unit::Flag)
         .lower_is_better("1 when most runs that differ from each other differ within the first two calls already")
         => across.early_divergence,
-    Measure::of("stability.drift_flags", Unit::Count)
+    Measure::new("stability.drift_flags", Unit::Count)
         .lower_is_better("sub-scores below their floor, over all runs") => across.drift_flags(),
-    Measure::of("stability.tool_usage_stability.mean", Unit::Fraction)
+    Measure::new("stability.tool_usage_stability.mean", Unit::Fraction)
         .higher_is_better("how few different tools make the calls: mean of the runs")
         => across.mean(SubScore::ToolUsageStability),
-    Measure::of("stability.tool_usage_stability.min", Unit::Fraction)
+    Measure::new("stability.tool_usage_stability.min", Unit::Fraction)
         .higher_is_better("how few different tools make the calls: the lowest run")
         => across.min(SubScore::ToolUsageStability),
-    Measure::of("stability.response_consistency.mean", Unit::Fraction)
+    Measure::new("stability.response_consistency.mean", Unit::Fraction)
         .higher_is_better("how alike in length the answers are: mean of the runs")
         => across.mean(SubScore::ResponseConsistency),
-    Measure::of("stability.response_consistency.min", Unit::Fraction)
+    Measure::new("stability.response_consistency.min", Unit::Fraction)
         .higher_is_better("how alike in length the answers are: the lowest run")
         => across.min(SubScore::ResponseConsistency),
-    Measure::of("stability.redundancy.mean", Unit::Fraction)
+    Measure::new("stability.redundancy.mean", Unit::Fraction)
         .higher_is_better("share of calls that repeat no earlier one: mean of the runs")
         => across.mean(SubScore::Redundancy),
-    Measure::of("stability.redundancy.min", Unit::Fraction)
+    Measure::new("stability.redundancy.min", Unit::Fraction)
         .higher_is_better("share of calls that repeat no earlier one: the lowest run")
         => across.min(SubScore::Redundancy),
-    Measure::of("stability.cost_per_progress.mean", Unit::Fraction)
+    Measure::new("stability.cost_per_progress.mean", Unit::Fraction)
         .higher_is_better("how few tokens each different call took: mean of the runs")
         => across.mean(SubScore::CostPerProgress),
-    Measure::of("stability.cost_per_progress.min", Unit::Fraction)
+    Measure::new("stability.cost_per_progress.min", Unit::Fraction)
         .higher_is_better("how few tokens each different call took: the lowest run")
         => across.min(SubScore::CostPerProgress),
 } }
@@ -162,7 +162,7 @@ pub fn agent_stability_across<T: AsTrace>(envelopes: &[T]) -> Option<StabilityAc
 /// let mut options = StabilityOptions::default();
 /// let across = |options| agent_stability_across_with(&[&chatty, &chatty], options).unwrap();
 /// assert_eq!(across(options).weakest_score, 0.25);
-/// options.dimensions = Dimensions::of([SubScore::Redundancy]).unwrap();
+/// options.dimensions = Dimensions::from_scores([SubScore::Redundancy]).unwrap();
 /// assert_eq!(across(options).weakest_score, 1.0);
 /// ```
 #[must_use]
@@ -171,11 +171,11 @@ pub fn agent_stability_across_with<T: AsTrace>(
     options: StabilityOptions,
 ) -> Option<StabilityAcross> {
     let traces: Vec<_> = envelopes.iter().map(AsTrace::as_trace).collect();
-    let paths = Paths::of(&traces.iter().map(AsRef::as_ref).collect::<Vec<_>>());
+    let paths = Paths::from_traces(&traces.iter().map(AsRef::as_ref).collect::<Vec<_>>());
     let runs: Vec<StabilityReport> = traces
         .iter()
         .zip(&paths.distinct)
-        .map(|(trace, (calls, tools))| StabilityReport::of(trace, *calls, *tools, &options))
+        .map(|(trace, (calls, tools))| StabilityReport::from_trace(trace, *calls, *tools, &options))
         .collect();
     let weakest = |run: &StabilityReport| run.score(run.weakest_of(options.dimensions));
     let weakest: Vec<f64> = runs.iter().map(weakest).collect();

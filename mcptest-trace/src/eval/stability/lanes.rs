@@ -94,7 +94,7 @@ impl<W: LaneWord, const N: usize> Lanes<W, N> {
     }
 
     /// Puts runs side by side. The numbers of their tools are below `all_tools`.
-    pub(super) fn of<'a>(runs: impl Iterator<Item = &'a Path> + Clone, all_tools: usize) -> Self {
+    pub(super) fn new<'a>(runs: impl Iterator<Item = &'a Path> + Clone, all_tools: usize) -> Self {
         let calls = runs.clone().map(|run| run.tools.len()).max().unwrap_or(0);
         let words = calls.div_ceil(W::BITS);
         let mut lanes = Self {

@@ -39,9 +39,9 @@ impl SubScore {
 /// ```
 /// use mcptest_trace::eval::{Dimensions, SubScore};
 ///
-/// let dimensions = Dimensions::of([SubScore::Redundancy]).unwrap();
+/// let dimensions = Dimensions::from_scores([SubScore::Redundancy]).unwrap();
 /// assert!(dimensions.has(SubScore::Redundancy) && !dimensions.has(SubScore::CostPerProgress));
-/// assert_eq!(Dimensions::of([]), None);
+/// assert_eq!(Dimensions::from_scores([]), None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dimensions {
@@ -58,7 +58,7 @@ impl Dimensions {
 
     /// Makes these sub-scores the ones that count; `None` of none, as nothing would be judged.
     #[must_use]
-    pub fn of(scores: impl IntoIterator<Item = SubScore>) -> Option<Self> {
+    pub fn from_scores(scores: impl IntoIterator<Item = SubScore>) -> Option<Self> {
         let mut counts = [false; 4];
         for score in scores {
             counts[score as usize] = true;

@@ -33,7 +33,7 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    pub(super) fn of(traces: &[&Trace]) -> Self {
+    pub(super) fn from_traces(traces: &[&Trace]) -> Self {
         let (mut tools, mut servers) = (Numbers(HashMap::new()), Numbers(HashMap::new()));
         let mut arguments: Numbers<String> = Numbers(HashMap::new());
         let (mut runs, mut distinct) = (Vec::new(), Vec::new());
@@ -175,7 +175,7 @@ impl Sums {
         tools: usize,
     ) {
         let beside = &runs[start..];
-        let mut lanes = Lanes::<W, N>::of(beside.iter().map(|(_, _, path)| *path), tools);
+        let mut lanes = Lanes::<W, N>::new(beside.iter().map(|(_, _, path)| *path), tools);
         let (calls, _, _) = beside[0];
         // Short paths that are alike have few things in common: these are counted first.
         let countable = calls <= SHORT && alike(&beside[0], &beside[beside.len() - 1]);

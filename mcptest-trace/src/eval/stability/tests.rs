@@ -324,7 +324,7 @@ fn turns_that_stand_for_a_call_are_left_out_when_asked() {
 fn only_the_dimensions_that_count_make_the_weakest_score_and_raise_flags() {
     let runs = [swinging(), swinging()];
     let across = |scores: &[SubScore]| {
-        let dimensions = Dimensions::of(scores.iter().copied()).unwrap();
+        let dimensions = Dimensions::from_scores(scores.iter().copied()).unwrap();
         let options = StabilityOptions::default().with_dimensions(dimensions);
         agent_stability_across_with(&runs, options).unwrap()
     };

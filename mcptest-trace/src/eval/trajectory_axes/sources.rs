@@ -22,7 +22,7 @@ pub(super) struct Sources<'a> {
 }
 
 impl<'a> Sources<'a> {
-    pub(super) fn of(
+    pub(super) fn new(
         trace: &'a Trace,
         producers: impl Iterator<Item = (usize, &'a ToolCall)>,
     ) -> Self {

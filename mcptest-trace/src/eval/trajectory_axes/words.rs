@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::whole::{has_number, has_scalar, number, spells, stands_whole};
+use super::super::boundaries::{has_number, has_scalar, number, spells, stands_whole};
 use crate::trace::{each_text, json_eq};
 
 /// The value of an argument: of the key as it stands, else of a dot path into objects.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::whole::in_word;
+use super::super::boundaries::in_word;
 use super::codes::{is_shared, is_shared_file};
 use super::dates::{self, Date};
 use super::words::is_year;

@@ -80,7 +80,7 @@ pub(super) fn find(text: &str, words: &[Word], found: &mut Vec<Value>) {
 
 /// The month that a word names.
 pub(super) fn month(word: &str) -> Option<u8> {
-    u8::try_from(months::of(word)?).ok()
+    u8::try_from(months::parse_month(word)?).ok()
 }
 
 struct Text<'a> {

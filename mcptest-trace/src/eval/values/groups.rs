@@ -1,6 +1,6 @@
 //! Numbers that are written in groups: of telephones, accounts and cards, and those whose thousands are set apart.
 
-use super::super::whole::in_word;
+use super::super::boundaries::in_word;
 use super::atoms::DIGITS;
 use super::words::is_year;
 use super::{Kind, Value, key};

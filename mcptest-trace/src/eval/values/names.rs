@@ -50,7 +50,7 @@ enum Shape {
 
 impl Name {
     /// Parses an argument that is a name or a small number.
-    pub(in crate::eval) fn of(text: &str, words: &[Word]) -> Option<Self> {
+    pub(in crate::eval) fn parse(text: &str, words: &[Word]) -> Option<Self> {
         let trimmed = text.trim();
         let start = text.len() - text.trim_start().len();
         let span = start..start + trimmed.len();

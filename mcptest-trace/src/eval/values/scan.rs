@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::trace::snake;
 
-use super::super::whole::in_word;
+use super::super::boundaries::in_word;
 use super::argument::is_numbered;
 use super::around::{Around, CURRENCIES, Sign};
 use super::atoms::is_currency;

@@ -6,7 +6,7 @@ fn values(text: &str) -> Vec<Value> {
 }
 
 /// The values of a text and of those behind it, with their places in the text.
-fn of_layers(text: &str) -> Vec<Value> {
+fn layer_values(text: &str) -> Vec<Value> {
     let of_layer = |layer: Layer<'_>| {
         let values = layer.values(&layer.words()).into_iter();
         let placed = values.map(|value| Value {
@@ -83,7 +83,7 @@ fn upper_case_and_white_space_do_not_count() {
 proptest! {
     #[test]
     fn every_value_has_a_place(text in r#"([\\u0-9a-fA-F%"é🚀+/=@:._⁄\n -]|.){0,60}"#) {
-        for value in of_layers(&text) {
+        for value in layer_values(&text) {
             prop_assert!(text.get(value.span).is_some_and(|part| !part.is_empty()));
         }
     }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::super::whole::in_word;
+use super::super::boundaries::in_word;
 use super::{Kind, Value, key, key_of_words};
 
 /// How many words make a stretch.

@@ -40,7 +40,7 @@ pub(super) fn joined(text: &str) -> Option<View> {
         decoded.push(b'\n');
         places.push(at..at + 1);
     }
-    (!decoded.is_empty()).then(|| View::of(Encoding::Lines, decoded, places))
+    (!decoded.is_empty()).then(|| View::from_bytes(Encoding::Lines, decoded, places))
 }
 
 #[cfg(test)]

@@ -28,17 +28,17 @@ pub(super) fn decoded(text: &str) -> Vec<View> {
             for part in parts.filter(|part| part.len() >= SHORTEST) {
                 if seen.insert((part.start, part.end)) {
                     let bytes = base64(text[part.clone()].bytes());
-                    views.extend(View::of_run(Encoding::Base64, bytes, &part));
+                    views.extend(View::from_run(Encoding::Base64, bytes, &part));
                 }
             }
         }
     }
     for run in runs(text, |byte| byte.is_ascii_hexdigit()).filter(|run| run.len() >= SHORTEST) {
         let bytes = hex(&text[run.clone()]);
-        views.extend(bytes.and_then(|bytes| View::of_run(Encoding::Hex, bytes, &run)));
+        views.extend(bytes.and_then(|bytes| View::from_run(Encoding::Hex, bytes, &run)));
     }
-    of_lines(text, &mut views);
-    of_pairs(text.as_bytes(), &mut views);
+    decode_broken_lines(text, &mut views);
+    decode_hex_pairs(text.as_bytes(), &mut views);
     views
 }
 
@@ -58,7 +58,7 @@ fn runs(text: &str, is_part: impl Fn(u8) -> bool) -> impl Iterator<Item = Range<
 }
 
 /// Decodes base64 whose lines were broken: all lines but the last have one length.
-fn of_lines(text: &str, views: &mut Vec<View>) {
+fn decode_broken_lines(text: &str, views: &mut Vec<View>) {
     let mut open: Option<(Range<usize>, Vec<u8>, usize)> = None;
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -80,24 +80,24 @@ fn of_lines(text: &str, views: &mut Vec<View>) {
                 continue;
             }
         }
-        views.extend(open.take().and_then(of_broken));
+        views.extend(open.take().and_then(broken_view));
         if tail >= LINE {
             let from = start + line.len() - tail;
             let signs = line.as_bytes()[line.len() - tail..].to_vec();
             open = Some((from..start + line.len(), signs, tail));
         }
     }
-    views.extend(open.and_then(of_broken));
+    views.extend(open.and_then(broken_view));
 }
 
 /// The text behind lines of base64, if there are several.
-fn of_broken((run, signs, first): (Range<usize>, Vec<u8>, usize)) -> Option<View> {
+fn broken_view((run, signs, first): (Range<usize>, Vec<u8>, usize)) -> Option<View> {
     let bytes = base64(signs.iter().copied());
-    View::of_run(Encoding::Base64, bytes, &run).filter(|_| signs.len() > first)
+    View::from_run(Encoding::Base64, bytes, &run).filter(|_| signs.len() > first)
 }
 
 /// Decodes hex whose bytes are written apart: `65:76:65`, `0x65, 0x76`.
-fn of_pairs(bytes: &[u8], views: &mut Vec<View>) {
+fn decode_hex_pairs(bytes: &[u8], views: &mut Vec<View>) {
     const GAPS: [&[u8]; 5] = [b", ", b":", b"-", b",", b" "];
     let mut at = 0;
     while at < bytes.len() {
@@ -115,7 +115,7 @@ fn of_pairs(bytes: &[u8], views: &mut Vec<View>) {
             end = behind;
         }
         if decoded.len() >= PAIRS {
-            views.extend(View::of_run(Encoding::Hex, decoded, &(at..end)));
+            views.extend(View::from_run(Encoding::Hex, decoded, &(at..end)));
         }
         at = end;
     }

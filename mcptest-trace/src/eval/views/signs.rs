@@ -47,7 +47,7 @@ pub(super) fn composed(text: &str) -> Option<View> {
         decoded.extend_from_slice(composed.as_bytes());
         places.resize(decoded.len(), at..at + sign.len());
     }
-    let view = View::of(Encoding::Unicode, decoded, places);
+    let view = View::from_bytes(Encoding::Unicode, decoded, places);
     (view.text != text).then_some(view)
 }
 
@@ -88,7 +88,7 @@ fn set_apart(run: &str, start: usize, begins: &[usize]) -> View {
         words.push(if byte == b'_' { b' ' } else { byte });
         places.push(place);
     }
-    View::of(Encoding::Joined, words, places)
+    View::from_bytes(Encoding::Joined, words, places)
 }
 
 #[cfg(test)]

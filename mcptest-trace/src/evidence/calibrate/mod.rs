@@ -11,7 +11,7 @@
 //! use mcptest_trace::stats::conformal::Share;
 //!
 //! let tokens = Measure::of("tokens", Unit::Tokens).lower_is_better("tokens of the run");
-//! let target = Quantity::of(&tokens).unwrap();
+//! let target = Quantity::from_measure(&tokens).unwrap();
 //! let agents = ["refund", "search", "book"];
 //! let runs: Vec<Scored> = (0..30)
 //!     .map(|run| Scored::new(agents[run % 3], Some(1000.0 + 10.0 * run as f64), Some(run < 20)))

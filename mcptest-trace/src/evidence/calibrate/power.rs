@@ -28,7 +28,7 @@ words! {
 
 impl Discrimination {
     /// The verdict from the two signs: over all pairs, and within agents.
-    pub(super) fn of(over: i8, within: i8) -> Self {
+    pub(super) fn from_signs(over: i8, within: i8) -> Self {
         match (over, within) {
             (-1, 1) | (1, -1) => Self::Contradictory,
             (_, 1) => Self::TellsRunsApart,
@@ -81,7 +81,7 @@ pub(super) fn power(runs: &[ScoredRun<'_>]) -> Power {
     let verdict = if over.is_none() {
         Discrimination::Unknown
     } else {
-        Discrimination::of(over_sign, within_sign)
+        Discrimination::from_signs(over_sign, within_sign)
     };
     Power {
         over,

@@ -16,14 +16,14 @@ impl Quantity {
     /// use mcptest_trace::eval::{GoldenPathReport, Metrics, NarrativeReport};
     /// use mcptest_trace::evidence::calibrate::Quantity;
     ///
-    /// let penalty = Quantity::of(&GoldenPathReport::TARGETS[0]).unwrap();
+    /// let penalty = Quantity::from_measure(&GoldenPathReport::TARGETS[0]).unwrap();
     /// assert_eq!(penalty.measure().name, "golden_path.penalty");
     /// let mut targets = NarrativeReport::TARGETS.iter();
     /// let claims = targets.find(|target| target.name == "narrative.claims");
-    /// assert_eq!(claims.and_then(Quantity::of), None);
+    /// assert_eq!(claims.and_then(Quantity::from_measure), None);
     /// ```
     #[must_use]
-    pub const fn of(target: &Measure) -> Option<Self> {
+    pub const fn from_measure(target: &Measure) -> Option<Self> {
         if target.list || matches!(target.better, Better::Neither) || target.unit.is_word() {
             return None;
         }
@@ -55,10 +55,10 @@ impl Quantity {
     /// use mcptest_trace::eval::{Measure, Unit};
     /// use mcptest_trace::evidence::calibrate::Quantity;
     ///
-    /// let ratio = Measure::of("energy.peak_ratio", Unit::Ratio).lower_is_better("");
-    /// assert_eq!(Quantity::of(&ratio).unwrap().rounded(2.71978), 2.7198);
-    /// let penalty = Measure::of("golden_path.penalty", Unit::Fraction).higher_is_better("");
-    /// let penalty = Quantity::of(&penalty).unwrap();
+    /// let ratio = Measure::new("energy.peak_ratio", Unit::Ratio).lower_is_better("");
+    /// assert_eq!(Quantity::from_measure(&ratio).unwrap().rounded(2.71978), 2.7198);
+    /// let penalty = Measure::new("golden_path.penalty", Unit::Fraction).higher_is_better("");
+    /// let penalty = Quantity::from_measure(&penalty).unwrap();
     /// assert_eq!(penalty.rounded(0.013_649_1), 0.0136);
     /// assert_eq!(penalty.rounded(0.1), 0.1);
     /// ```

@@ -9,7 +9,7 @@ fn share() -> Share {
 }
 
 fn high(unit: Unit) -> Quantity {
-    Quantity::of(&Measure::of("tokens", unit).lower_is_better("")).unwrap()
+    Quantity::from_measure(&Measure::new("tokens", unit).lower_is_better("")).unwrap()
 }
 
 fn runs<'a>(agents: &[&'a str], values: impl IntoIterator<Item = (f64, bool)>) -> Vec<Scored<'a>> {
@@ -37,7 +37,11 @@ fn the_verdicts_of_the_two_signs() {
         (0, -1, Inverted),
         (-1, -1, Inverted),
     ] {
-        assert_eq!(Discrimination::of(over, within), verdict, "{over} {within}");
+        assert_eq!(
+            Discrimination::from_signs(over, within),
+            verdict,
+            "{over} {within}"
+        );
     }
 }
 
@@ -148,8 +152,8 @@ fn flags_and_runs_without_a_value_are_counted_and_not_calibrated() {
 fn all_that_is_said_of_a_target() {
     let names = ["a", "b", "c", "d"];
     let values = (0..40_u32).map(|run| (f64::from(run * 7 % 40) / 8.0, run % 3 != 0));
-    let ratio = Measure::of("energy.peak_ratio", Unit::Ratio).lower_is_better("");
-    let target = Quantity::of(&ratio).unwrap();
+    let ratio = Measure::new("energy.peak_ratio", Unit::Ratio).lower_is_better("");
+    let target = Quantity::from_measure(&ratio).unwrap();
     let found = calibrate(&target, &runs(&names, values), share());
     assert_eq!(
         found.text(),
@@ -201,8 +205,8 @@ fn across_runs_the_agent_is_the_unit() {
             runs: 4,
         })
         .collect();
-    let score = Measure::of("stability.score", Unit::Fraction).higher_is_better("");
-    let target = Quantity::of(&score).unwrap();
+    let score = Measure::new("stability.score", Unit::Fraction).higher_is_better("");
+    let target = Quantity::from_measure(&score).unwrap();
     let found = calibrate_across(&target, &agents, share());
     assert_eq!(found.power.unwrap().concordance, 1.0);
     assert_eq!(found.verdict, Discrimination::TellsAgentsApartOnly);
@@ -226,21 +230,22 @@ too few: 6 agents without a failed run; you need 19
 
 #[test]
 fn a_limit_at_the_bad_end_says_nothing() {
-    let share = Measure::of("t", Unit::Fraction);
-    let high = Quantity::of(&share.higher_is_better("")).unwrap();
-    let low = Quantity::of(&share.lower_is_better("")).unwrap();
+    let share = Measure::new("t", Unit::Fraction);
+    let high = Quantity::from_measure(&share.higher_is_better("")).unwrap();
+    let low = Quantity::from_measure(&share.lower_is_better("")).unwrap();
     assert!(high.always_holds(0.0) && !high.always_holds(0.1));
     assert!(low.always_holds(1.0) && !low.always_holds(0.9));
-    let endless = Quantity::of(&Measure::of("t", Unit::Count).lower_is_better("")).unwrap();
+    let endless =
+        Quantity::from_measure(&Measure::new("t", Unit::Count).lower_is_better("")).unwrap();
     assert!(!endless.always_holds(1e9));
 }
 
 proptest! {
     #[test]
     fn rounding_goes_outward(value in -1e6..1e6_f64, low: bool, whole: bool) {
-        let target = Measure::of("t", if whole { Unit::Count } else { Unit::Ratio });
+        let target = Measure::new("t", if whole { Unit::Count } else { Unit::Ratio });
         let target = if low { target.higher_is_better("") } else { target.lower_is_better("") };
-        let target = Quantity::of(&target).unwrap();
+        let target = Quantity::from_measure(&target).unwrap();
         let rounded = target.rounded(value);
         prop_assert!(!target.alarms(value, rounded));
         let step = if whole { 1.0 } else { 1.1e-4 };

@@ -137,16 +137,16 @@ impl Calibration {
         let said = format!("{}: {advice}", power.verdict.as_str());
         lines.push(Line::new(Topic::Verdict, said));
         match &self.limit {
-            Some(limit) => lines.extend(self.of_limit(limit)),
-            None if self.target.is_flag() => lines.push(of_flag()),
+            Some(limit) => lines.extend(self.limit_lines(limit)),
+            None if self.target.is_flag() => lines.push(flag_line()),
             None => lines.push(Line::new(Topic::NoLimit, "no limit: no run passed")),
         }
-        lines.extend(self.of_check());
-        lines.extend(self.of_curve());
+        lines.extend(self.check_line());
+        lines.extend(self.curve_lines());
         lines
     }
 
-    fn of_check(&self) -> Option<Line> {
+    fn check_line(&self) -> Option<Line> {
         let check = self.check.as_ref()?;
         let tally = check.tally;
         let interval = |found: Option<crate::stats::Interval>| {
@@ -171,7 +171,7 @@ impl Calibration {
     }
 
     /// Shares side by side that have the same limit and do the same are one line.
-    fn of_curve(&self) -> impl Iterator<Item = Line> {
+    fn curve_lines(&self) -> impl Iterator<Item = Line> {
         let same = |one: &CurvePoint, other: &CurvePoint| {
             let [one_limit, other_limit] =
                 [one, other].map(|point| self.target.rounded(point.limit));
@@ -219,7 +219,7 @@ impl Calibration {
         said
     }
 
-    fn of_limit(&self, limit: &Limit) -> Vec<Line> {
+    fn limit_lines(&self, limit: &Limit) -> Vec<Line> {
         let promise = format!(
             "limit {}: {} of passing runs of these agents, with 95% confidence {}",
             limit.rounded,
@@ -289,7 +289,7 @@ impl AcrossCalibration {
                 lines.push(Line::new(Topic::TooFew, said));
             }
         } else if self.target.is_flag() {
-            lines.push(of_flag());
+            lines.push(flag_line());
         } else {
             let said = "no limit: every agent has a failed run";
             lines.push(Line::new(Topic::NoLimit, said));
@@ -302,7 +302,7 @@ fn joined(lines: &[Line]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-fn of_flag() -> Line {
+fn flag_line() -> Line {
     Line::new(Topic::NoLimit, "0 or 1: measured, not calibrated")
 }
 

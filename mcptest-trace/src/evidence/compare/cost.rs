@@ -48,7 +48,7 @@ pub struct OtherMachines {
 
 impl OtherMachines {
     /// Where a cost depends on the machine, and both sides were not recorded on one.
-    pub(super) fn of(sides: [&[RunSample]; 2], kind: CostKind) -> Option<Self> {
+    pub(super) fn detect(sides: [&[RunSample]; 2], kind: CostKind) -> Option<Self> {
         let recorded_on = sides.map(|runs| -> BTreeSet<Option<String>> {
             let of_cost = runs.iter().filter(|run| run.cost.is_some());
             of_cost.map(|run| run.recorded_on.clone()).collect()
@@ -89,7 +89,7 @@ pub(super) fn compare(
 ) -> (CostCompared, RankSum) {
     let mean = |costs: &[f64]| unordered_mean(costs.to_vec()).unwrap_or_default();
     let (before, now) = (mean(baseline), mean(candidate));
-    let ranked = RankSum::of(candidate, baseline);
+    let ranked = RankSum::rank(candidate, baseline);
     let (p_costlier, p_cheaper) = (ranked.larger(), ranked.smaller());
     let compared = CostCompared {
         baseline: before,

@@ -48,7 +48,7 @@ impl Decision {
 /// Decides on a comparison whose agents and suite are filled in. Where of some agents only a choice of the
 /// baseline's runs is left, it finds, and shows nothing else.
 pub(super) fn decide(comparison: &Comparison) -> Decision {
-    let decision = of_samples(comparison);
+    let decision = decide_samples(comparison);
     match (comparison.chosen.len(), &decision) {
         (0, _) | (_, Decision::Regressed | Decision::NotShown) => decision,
         (_, Decision::Holds) if comparison.options.require_not_worse => Decision::NotShown,
@@ -69,7 +69,7 @@ pub(super) fn decide(comparison: &Comparison) -> Decision {
 }
 
 /// Decides on a comparison in which the runs of each agent are a random sample.
-fn of_samples(comparison: &Comparison) -> Decision {
+fn decide_samples(comparison: &Comparison) -> Decision {
     let options = &comparison.options;
     if comparison.agents.is_empty() {
         let same = !comparison.unchanged.is_empty();

@@ -27,14 +27,14 @@ pub(super) struct Gaps {
 }
 
 impl Gaps {
-    pub(super) fn of(sides: [&[RunSample]; 2], kind: CostKind) -> Self {
+    pub(super) fn find(sides: [&[RunSample]; 2], kind: CostKind) -> Self {
         let some = |is: fn(&RunSample) -> bool| {
-            let counts = sides.map(|side| RunsOfSide::of(side, is));
+            let counts = sides.map(|side| RunsOfSide::count(side, is));
             counts.iter().any(|side| side.runs > 0).then_some(counts)
         };
         let recorded = some(|run| run.outcome_recorded);
         let estimated = sides
-            .map(|side| RunsOfSide::of(side, |run| run.cost.is_some_and(|cost| cost.estimated)));
+            .map(|side| RunsOfSide::count(side, |run| run.cost.is_some_and(|cost| cost.estimated)));
         let is_of_one = {
             let [before, now] = estimated;
             (before.runs == 0) != (now.runs == 0)
@@ -46,7 +46,7 @@ impl Gaps {
             no_cost: some(|run| run.cost.is_none())
                 .map(NoCost::NotRecorded)
                 .or_else(|| is_of_one.then_some(NoCost::Estimated(estimated))),
-            other_machines: OtherMachines::of(sides, kind),
+            other_machines: OtherMachines::detect(sides, kind),
         }
     }
 }

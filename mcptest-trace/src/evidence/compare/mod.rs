@@ -267,12 +267,12 @@ impl<'a> ComparedAgent<'a> {
         candidate: &'a [RunSample],
         kind: CostKind,
     ) -> Self {
-        let gaps = Gaps::of([baseline, candidate], kind);
+        let gaps = Gaps::find([baseline, candidate], kind);
         let are_alike = gaps.no_cost.is_none() && gaps.other_machines.is_none();
         let costs = cost::costs(baseline, kind).zip(cost::costs(candidate, kind));
         Self {
             name,
-            passed: Passed::of(baseline).zip(Passed::of(candidate)),
+            passed: Passed::count(baseline).zip(Passed::count(candidate)),
             costs: costs.filter(|_| are_alike),
             gaps,
             behaviours: behaviour::behaviours(baseline).zip(behaviour::behaviours(candidate)),

@@ -21,7 +21,7 @@ pub struct Passed {
 
 impl Passed {
     /// Of these runs but the unjudged; `None` when there is none or the outcome of one is not known.
-    pub(super) fn of(runs: &[RunSample]) -> Option<Self> {
+    pub(super) fn count(runs: &[RunSample]) -> Option<Self> {
         let judged = runs.iter().filter(|run| !run.unjudged);
         let outcomes: Vec<bool> = judged.map(|run| run.passed).collect::<Option<_>>()?;
         (!outcomes.is_empty()).then(|| Self {

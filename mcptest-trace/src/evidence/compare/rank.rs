@@ -206,7 +206,7 @@ impl Comparison {
 
     /// Keeps the rows of some agents. Whatever all agents together come to, the decision too, stays what it is.
     #[must_use]
-    pub fn of_agents(&self, keep: impl Fn(&str) -> bool) -> Self {
+    pub fn filter_agents(&self, keep: impl Fn(&str) -> bool) -> Self {
         let some = |stems: &[String]| -> Vec<String> {
             let kept = stems.iter().filter(|stem| keep(stem));
             kept.cloned().collect()

@@ -58,12 +58,12 @@ impl CostKind {
     /// use serde_json::json;
     ///
     /// let targets = json!({ "calls": { "tokens": 1200, "usd": 0.0015 } });
-    /// assert_eq!(CostKind::Tokens.of_targets(&targets), Some(Cost::measured(1200)));
-    /// assert_eq!(CostKind::Usd.of_targets(&targets), Some(Cost::measured(1_500_000)));
-    /// assert_eq!(CostKind::Ms.of_targets(&targets), None);
+    /// assert_eq!(CostKind::Tokens.cost_from_targets(&targets), Some(Cost::measured(1200)));
+    /// assert_eq!(CostKind::Usd.cost_from_targets(&targets), Some(Cost::measured(1_500_000)));
+    /// assert_eq!(CostKind::Ms.cost_from_targets(&targets), None);
     /// ```
     #[must_use]
-    pub fn of_targets(self, targets: &Value) -> Option<Cost> {
+    pub fn cost_from_targets(self, targets: &Value) -> Option<Cost> {
         let mut parts = self.target().split('.');
         let value = parts.try_fold(targets, |value, part| value.get(part))?;
         let amount = match value.as_u64() {
@@ -209,7 +209,7 @@ impl RunSample {
     /// What a recorded run says: the recorded outcome, its cost, its calls. A run with 0 tokens,
     /// or no step, is one of which none were recorded. Without prices nobody knows what it cost in money.
     #[must_use]
-    pub fn of(run: &Run, kind: CostKind) -> Self {
+    pub fn from_run(run: &Run, kind: CostKind) -> Self {
         Self::priced(run, kind, &Prices::default())
     }
 
@@ -218,7 +218,7 @@ impl RunSample {
     pub fn priced(run: &Run, kind: CostKind, prices: &Prices) -> Self {
         let trace = &run.trace;
         let counts = count_calls_with(trace, &run.model, prices);
-        let cost = kind.of_targets(&counts.metrics());
+        let cost = kind.cost_from_targets(&counts.metrics());
         let mut behaviour = Behaviour::default();
         for call in &trace.tool_calls {
             behaviour.tools.push(call.name.clone());
@@ -270,7 +270,7 @@ impl RunsOfSide {
     }
 
     /// Counts the runs of a side that something is true of.
-    pub(super) fn of(side: &[RunSample], is: impl Fn(&RunSample) -> bool) -> Self {
+    pub(super) fn count(side: &[RunSample], is: impl Fn(&RunSample) -> bool) -> Self {
         Self::new(side.iter().filter(|run| is(run)).count(), side.len())
     }
 }

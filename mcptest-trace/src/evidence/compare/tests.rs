@@ -4,7 +4,7 @@ mod example;
 mod first_line;
 mod gaps;
 mod names;
-mod shown;
+mod rendering;
 
 use super::*;
 use proptest::prelude::*;
@@ -67,7 +67,7 @@ fn outcomes_only(agents: &[(usize, usize, usize)]) -> Vec<AgentSamples> {
         .collect()
 }
 
-fn of_outcomes(agents: &[(usize, usize, usize)]) -> Comparison {
+fn compare_outcomes(agents: &[(usize, usize, usize)]) -> Comparison {
     compare(&outcomes_only(agents), &CompareOptions::default())
 }
 
@@ -89,7 +89,7 @@ fn near(found: f64, given: f64) {
 
 #[test]
 fn too_few_runs_are_no_pass() {
-    let comparison = of_outcomes(&[(2, 1, 2), (2, 2, 2)]);
+    let comparison = compare_outcomes(&[(2, 1, 2), (2, 2, 2)]);
     assert_eq!(comparison.exit_status(), 3);
     assert_eq!(
         comparison.text(ShownAgents::All),
@@ -127,7 +127,7 @@ to show a smaller loss. Exit status 3.
 #[test]
 fn what_improved_was_told() {
     for agents in [&[(1, 8, 8)][..], &[(0, 8, 8)], &[(1, 8, 8), (0, 1, 8)]] {
-        let comparison = of_outcomes(agents);
+        let comparison = compare_outcomes(agents);
         assert_eq!(comparison.decision, Decision::Holds, "{agents:?}");
         assert_eq!(comparison.exit_status(), 0);
         let text = comparison.text(ShownAgents::All);
@@ -135,7 +135,7 @@ fn what_improved_was_told() {
         assert!(text.ends_with(". Exit status 0.\n"), "{text}");
     }
     // All of them together, where none is alone.
-    let together = of_outcomes(&[(0, 3, 4), (0, 3, 4), (0, 3, 4), (0, 3, 4)]);
+    let together = compare_outcomes(&[(0, 3, 4), (0, 3, 4), (0, 3, 4), (0, 3, 4)]);
     let suite = together.suite.outcomes.unwrap();
     assert_eq!(suite.finding, MetricFinding::Improved);
     let text = together.text(ShownAgents::All);
@@ -149,7 +149,7 @@ fn what_improved_was_told() {
 /// More runs than the table asks for may still see nothing, where hardly one of them passed before.
 #[test]
 fn enough_runs_of_which_too_few_passed_are_not_called_too_few() {
-    let comparison = of_outcomes(&[(1, 1, 8)]);
+    let comparison = compare_outcomes(&[(1, 1, 8)]);
     assert_eq!(comparison.exit_status(), 3);
     let text = comparison.text(ShownAgents::All);
     assert!(
@@ -165,14 +165,14 @@ fn enough_runs_of_which_too_few_passed_are_not_called_too_few() {
 
 #[test]
 fn what_cannot_be_judged_is_said() {
-    let nothing = of_outcomes(&[(0, 0, 4), (0, 1, 4)]);
+    let nothing = compare_outcomes(&[(0, 0, 4), (0, 1, 4)]);
     assert_eq!(nothing.exit_status(), 3);
     assert!(
         nothing
             .text(ShownAgents::All)
             .contains("cannot tell: no run of the baseline passed: there is nothing to lose.")
     );
-    let empty = of_outcomes(&[]);
+    let empty = compare_outcomes(&[]);
     assert_eq!(
         empty.text(ShownAgents::All),
         "Nothing could be compared.\n\ncannot tell: no agent has comparable runs on both sides. Exit status 3.\n"
@@ -254,7 +254,7 @@ fn that_nothing_differs_is_said_where_nothing_does() {
     ] {
         let samples = vec![both("a", side(6, 1000, "close"), now)];
         let found = compare(&samples, &CompareOptions::default());
-        let text = found.shown();
+        let text = found.render_agents();
         assert!(text.ends_with(said), "{text}");
     }
 }
@@ -317,7 +317,7 @@ fn an_agent_without_runs_is_never_a_silent_pass() {
 
 #[test]
 fn one_agent_has_all_of_alpha_and_the_suite_no_test() {
-    let comparison = of_outcomes(&[(4, 1, 4)]);
+    let comparison = compare_outcomes(&[(4, 1, 4)]);
     let agent = comparison.agents[0].outcomes.unwrap();
     assert_eq!(
         (agent.share, agent.finding),
@@ -332,7 +332,7 @@ fn one_agent_has_all_of_alpha_and_the_suite_no_test() {
     };
     let alone = compare(&outcomes_only(&[(4, 1, 4)]), &options);
     assert_eq!(alone.agents[0].outcomes.unwrap().share, 0.0025);
-    let among = of_outcomes(&[
+    let among = compare_outcomes(&[
         (4, 1, 4),
         (4, 4, 4),
         (4, 4, 4),
@@ -380,7 +380,7 @@ fn not_worse_must_be_shown_where_it_is_required() {
     let same = vec![(4, 4, 4); 5];
     assert_eq!(compare(&outcomes_only(&same), &required).exit_status(), 0);
     let mixed = vec![(4, 3, 4), (3, 4, 4), (4, 3, 4), (4, 4, 4)];
-    assert_eq!(of_outcomes(&mixed).exit_status(), 0);
+    assert_eq!(compare_outcomes(&mixed).exit_status(), 0);
     let shown = compare(&outcomes_only(&mixed), &required);
     assert_eq!(
         (shown.exit_status(), &shown.decision),
@@ -474,8 +474,8 @@ proptest! {
     fn another_agent_changes_no_number_of_this_one_but_its_share(
         before in 0..5_usize, now in 0..5_usize, other in 0..5_usize,
     ) {
-        let alone = of_outcomes(&[(before, now, 4)]).agents[0].outcomes.unwrap();
-        let beside = of_outcomes(&[(before, now, 4), (other, other, 4)]).agents[0].outcomes.unwrap();
+        let alone = compare_outcomes(&[(before, now, 4)]).agents[0].outcomes.unwrap();
+        let beside = compare_outcomes(&[(before, now, 4), (other, other, 4)]).agents[0].outcomes.unwrap();
         prop_assert_eq!(alone.p_worse, beside.p_worse);
         prop_assert_eq!(alone.p_better, beside.p_better);
         prop_assert_eq!(alone.share, 4.0 * beside.share);
@@ -486,7 +486,7 @@ proptest! {
         agents in prop::collection::vec((0..5_usize, 0..3_usize), 1..6),
     ) {
         let agents: Vec<_> = agents.iter().map(|(before, more)| (*before, (before + more).min(4), 4)).collect();
-        let comparison = of_outcomes(&agents);
+        let comparison = compare_outcomes(&agents);
         prop_assert_ne!(comparison.exit_status(), 1);
         let rows = comparison.agents.iter().filter(|agent| {
             let text = comparison.body(ShownAgents::All);

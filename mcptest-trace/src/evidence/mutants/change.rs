@@ -83,7 +83,7 @@ impl Change {
             }
             Self::Tool { call, .. } | Self::Args { call, .. } => {
                 let before = &trace.tool_calls[*call];
-                let (name, args) = self.of_call(before);
+                let (name, args) = self.apply_to_call(before);
                 turns::edit(&mut turns, calls, Of::Call, *call, |text| {
                     let (head, _) = text.split_once(" with ")?;
                     let head = head.strip_suffix(before.name.as_str())?;
@@ -119,7 +119,7 @@ impl Change {
     }
 
     /// The one call that the change affects, in its name, its arguments or its result.
-    pub(super) fn of_one(&self) -> Option<usize> {
+    pub(super) fn affected_call(&self) -> Option<usize> {
         match self {
             Self::FailResult(call) | Self::DropResult(call) => Some(*call),
             _ => self.call(),
@@ -127,7 +127,7 @@ impl Change {
     }
 
     /// The name and the arguments of a call with this change.
-    pub(super) fn of_call<'c>(&'c self, call: &'c ToolCall) -> (&'c str, Cow<'c, Value>) {
+    pub(super) fn apply_to_call<'c>(&'c self, call: &'c ToolCall) -> (&'c str, Cow<'c, Value>) {
         let mut args = given(call);
         match self {
             Self::Tool { name, .. } => return (name, args),

@@ -32,7 +32,7 @@ pub(super) enum Needed {
 
 impl CallFacts {
     /// The facts about each call of a run.
-    pub(super) fn of_calls(run: &Run, tools: &Tools<'_>) -> Vec<Self> {
+    pub(super) fn for_run(run: &Run, tools: &Tools<'_>) -> Vec<Self> {
         let trace = &run.trace;
         let arguments: Vec<String> = trace
             .tool_calls

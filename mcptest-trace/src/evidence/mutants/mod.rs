@@ -265,7 +265,7 @@ fn plan_run(place: usize, recorded: &RecordedRun<'_>, tools: &Tools<'_>, plan: &
     let run = recorded.run;
     let mut seen = Fingerprints::new(run);
     let mut groups: BTreeMap<(Operator, MutantLabel), Vec<usize>> = BTreeMap::new();
-    let sites = sites::of_run(run, tools);
+    let sites = sites::find_sites(run, tools);
     for (index, site) in sites.iter().enumerate() {
         let counts = plan.sites.entry(site.operator).or_default();
         counts.sites += 1;

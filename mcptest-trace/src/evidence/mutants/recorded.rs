@@ -34,7 +34,9 @@ fn make(root: &mut Map<String, Value>, change: &Change, from: &Sources, trace: &
             set(recorded, "args", Value::clone(&changed.args));
         }
         // What the code says of a call says nothing of a changed one.
-        if let Some(recorded) = change.of_one().and_then(|call| recorded.get_mut(call))
+        if let Some(recorded) = change
+            .affected_call()
+            .and_then(|call| recorded.get_mut(call))
             && let Some(recorded) = recorded.as_object_mut()
         {
             recorded.remove("own");

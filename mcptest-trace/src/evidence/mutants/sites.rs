@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::trace::leaves::{keys, leaves, pointer, shown};
+use crate::trace::leaves::{keys, leaves, path_text, pointer};
 use crate::trace::{Run, StopReason, ToolCall};
 use serde::Serialize;
 use serde_json::json;
@@ -41,11 +41,11 @@ pub(super) struct Site {
 }
 
 /// All sites of a run: operators in order, calls in order, paths in order.
-pub(super) fn of_run(run: &Run, tools: &Tools<'_>) -> Vec<Site> {
+pub(super) fn find_sites(run: &Run, tools: &Tools<'_>) -> Vec<Site> {
     let mut sites = SiteFinder {
         run,
         calls: &run.trace.tool_calls,
-        known: CallFacts::of_calls(run, tools),
+        known: CallFacts::for_run(run, tools),
         tools,
         found: Vec::new(),
     };
@@ -199,7 +199,12 @@ impl SiteFinder<'_> {
                 } else {
                     self.label(call)
                 };
-                let what = format!("args{} {} → {}", shown(&path), plain(leaf), plain(&changed));
+                let what = format!(
+                    "args{} {} → {}",
+                    path_text(&path),
+                    plain(leaf),
+                    plain(&changed)
+                );
                 let edit = ArgsEdit::At(pointer(&path), changed);
                 self.add(operator, label, call, what, Change::Args { call, edit });
             }

@@ -86,7 +86,7 @@ fn all(run: &Run) -> Vec<Mutant> {
     plan(&runs, &options).mutants
 }
 
-fn of(run: &Run, operator: Operator) -> Vec<Mutant> {
+fn mutants_of(run: &Run, operator: Operator) -> Vec<Mutant> {
     let mut mutants = all(run);
     mutants.retain(|mutant| mutant.operator == operator);
     mutants
@@ -100,7 +100,7 @@ fn names(run: &Run) -> Vec<&str> {
         .collect()
 }
 
-fn said(run: &Run) -> Vec<&str> {
+fn turn_texts(run: &Run) -> Vec<&str> {
     let turns = run.trace.conversation.turns.iter();
     turns.map(|turn| turn.content.as_str()).collect()
 }
@@ -167,7 +167,7 @@ fn calls_of_one_step_may_change_places() {
         { "name": "close_ticket", "args": {}, "step": 1 },
     ]);
     let run = run_of(&json!({ "tool_calls": calls, "tool_results": [] }));
-    let labels: Vec<MutantLabel> = of(&run, Operator::SwapCalls)
+    let labels: Vec<MutantLabel> = mutants_of(&run, Operator::SwapCalls)
         .iter()
         .map(|mutant| mutant.label)
         .collect();
@@ -177,37 +177,37 @@ fn calls_of_one_step_may_change_places() {
 #[test]
 fn results_and_turns_move_with_their_call() {
     let run = desk();
-    let moved = of(&run, Operator::ActFirst)[0].apply(&run);
+    let moved = mutants_of(&run, Operator::ActFirst)[0].apply(&run);
     assert_eq!(
         names(&moved),
         ["cancel_order", "get_order", "find_customer", "send_mail"]
     );
     assert_eq!(moved.trace.tool_results[0].result, text("refund R5555"));
     assert_eq!(moved.trace.tool_results[3].call_index, 3);
-    assert!(said(&moved)[1].starts_with("tool_use desk::cancel_order with "));
+    assert!(turn_texts(&moved)[1].starts_with("tool_use desk::cancel_order with "));
     assert_eq!(
-        (said(&moved)[2], said(&moved)[4]),
+        (turn_texts(&moved)[2], turn_texts(&moved)[4]),
         ("refund R5555", "customer C1234")
     );
     assert_eq!(moved.envelope()["tool_names"], json!(names(&moved)));
 
-    let dropped = of(&run, Operator::DropCall)[0].apply(&run);
+    let dropped = mutants_of(&run, Operator::DropCall)[0].apply(&run);
     assert_eq!(
         names(&dropped),
         ["find_customer", "cancel_order", "send_mail"]
     );
-    assert_eq!(said(&dropped).len(), said(&run).len() - 2);
+    assert_eq!(turn_texts(&dropped).len(), turn_texts(&run).len() - 2);
     assert!(dropped.trace.tool_results[2].is_error);
 
-    let twice = of(&run, Operator::RepeatWrite)[0].apply(&run);
+    let twice = mutants_of(&run, Operator::RepeatWrite)[0].apply(&run);
     assert_eq!(names(&twice)[2..4], ["cancel_order", "cancel_order"]);
     assert_eq!(
-        (said(&twice)[6], said(&twice)[8]),
+        (turn_texts(&twice)[6], turn_texts(&twice)[8]),
         ("refund R5555", "refund R5555")
     );
     assert_eq!(twice.envelope()["redundant_tool_calls"], 1);
 
-    let more = of(&run, Operator::AddReads)[0].apply(&run);
+    let more = mutants_of(&run, Operator::AddReads)[0].apply(&run);
     let expected = [
         "get_order",
         "find_customer",
@@ -218,8 +218,8 @@ fn results_and_turns_move_with_their_call() {
         "send_mail",
     ];
     assert_eq!(names(&more), expected);
-    assert_eq!(said(&more)[8], "customer C1234");
-    assert!(said(&more)[13].starts_with("tool_use desk::send_mail"));
+    assert_eq!(turn_texts(&more)[8], "customer C1234");
+    assert!(turn_texts(&more)[13].starts_with("tool_use desk::send_mail"));
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn what_the_code_said_of_a_call_is_not_said_of_a_changed_one() {
         );
         typed
     };
-    let first = |operator| own(&of(&run, operator)[0].apply(&run));
+    let first = |operator| own(&mutants_of(&run, operator)[0].apply(&run));
     assert_eq!(own(&run), [true; 4]);
     assert_eq!(first(Operator::ReplaceTool), [false, true, true, true]);
     assert_eq!(first(Operator::ChangeFlag), [true, true, false, true]);
@@ -252,23 +252,23 @@ fn what_the_code_said_of_a_call_is_not_said_of_a_changed_one() {
 #[test]
 fn a_call_and_its_turn_are_changed_together() {
     let run = desk();
-    let other = of(&run, Operator::ReplaceTool)[0].apply(&run);
+    let other = mutants_of(&run, Operator::ReplaceTool)[0].apply(&run);
     // The next name in byte order.
     assert_eq!(names(&other)[0], "send_mail");
     assert_eq!(
-        said(&other)[1],
+        turn_texts(&other)[1],
         r#"tool_use desk::send_mail with {"order":"A0001"}"#
     );
     assert_eq!(other.trace.tool_results[0].result, text("customer C1234"));
-    let changed = of(&run, Operator::ChangeFlag)[0].apply(&run);
+    let changed = mutants_of(&run, Operator::ChangeFlag)[0].apply(&run);
     assert_eq!(changed.trace.tool_calls[2].args["notify"], json!(false));
     assert_eq!(
         changed.envelope()["tool_calls"][2]["args"]["notify"],
         json!(false)
     );
-    let more = of(&run, Operator::ChangeNumber)[0].apply(&run);
+    let more = mutants_of(&run, Operator::ChangeNumber)[0].apply(&run);
     assert_eq!(more.trace.tool_calls[3].args["copies"], json!(2));
-    let extra = of(&run, Operator::ExtraArgument);
+    let extra = mutants_of(&run, Operator::ExtraArgument);
     assert_eq!(
         extra[2].apply(&run).trace.tool_calls[3].args["mcptest_extra"],
         json!(true)
@@ -278,11 +278,11 @@ fn a_call_and_its_turn_are_changed_together() {
 #[test]
 fn results_fail_or_are_missing() {
     let run = desk();
-    let failed = of(&run, Operator::FailResult)[0].apply(&run);
+    let failed = mutants_of(&run, Operator::FailResult)[0].apply(&run);
     assert!(failed.trace.tool_results[0].is_error);
     assert_eq!(failed.trace.tool_results[0].result, text("Error: mutated"));
-    assert_eq!(said(&failed)[2], "Error: mutated");
-    let missing = of(&run, Operator::DropResult)[0].apply(&run);
+    assert_eq!(turn_texts(&failed)[2], "Error: mutated");
+    let missing = mutants_of(&run, Operator::DropResult)[0].apply(&run);
     assert_eq!(missing.trace.tool_results.len(), 3);
     assert_eq!(missing.trace.results_by_call()[0], None);
 }
@@ -290,12 +290,12 @@ fn results_fail_or_are_missing() {
 #[test]
 fn the_closing_lies_or_is_gone() {
     let run = desk();
-    let claims = of(&run, Operator::FalseClaim);
+    let claims = mutants_of(&run, Operator::FalseClaim);
     let lie = "Done, and R5555 is your refund. I have sent the mail.";
     let lied = claims[0].apply(&run);
     assert_eq!((claims.len(), lied.trace.closing()), (1, Some(lie)));
-    assert_eq!(said(&lied).last(), Some(&lie));
-    let silent = of(&run, Operator::DropClosing)[0].apply(&run);
+    assert_eq!(turn_texts(&lied).last(), Some(&lie));
+    let silent = mutants_of(&run, Operator::DropClosing)[0].apply(&run);
     assert_eq!(silent.trace.closing(), None);
 }
 
@@ -307,18 +307,18 @@ fn a_run_that_ends_in_a_call_has_no_closing_to_drop() {
     while turns.last().is_some_and(|turn| !turn.is_tool_use()) {
         turns.pop();
     }
-    assert!(of(&run, Operator::DropClosing).is_empty());
+    assert!(mutants_of(&run, Operator::DropClosing).is_empty());
 }
 
 #[test]
 fn a_run_is_cut_or_grows() {
     let run = desk();
-    let cut = of(&run, Operator::Truncate)[0].apply(&run);
+    let cut = mutants_of(&run, Operator::Truncate)[0].apply(&run);
     assert_eq!(names(&cut), ["get_order", "find_customer"]);
-    assert_eq!(said(&cut).len(), 5);
+    assert_eq!(turn_texts(&cut).len(), 5);
     assert!(cut.trace.truncated() && cut.trace.closing().is_none());
     assert_eq!(cut.envelope()["truncated"], true);
-    let grown = of(&run, Operator::GrowTokens)[0].apply(&run);
+    let grown = mutants_of(&run, Operator::GrowTokens)[0].apply(&run);
     let prompts: Vec<u64> = grown
         .trace
         .conversation
@@ -328,7 +328,7 @@ fn a_run_is_cut_or_grows() {
         .collect();
     assert_eq!(prompts, [100, 100, 300, 300]);
     assert_eq!(grown.trace.conversation.tokens.total, Some(840));
-    let capped = of(&run, Operator::StopReason)[0].apply(&run);
+    let capped = mutants_of(&run, Operator::StopReason)[0].apply(&run);
     assert!(capped.trace.truncated());
 }
 

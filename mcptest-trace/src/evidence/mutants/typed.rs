@@ -98,7 +98,7 @@ fn edit(trace: &mut Trace, change: &Change) {
     match change {
         Change::Tool { call, .. } | Change::Args { call, .. } => {
             let call = &mut trace.tool_calls[*call];
-            let (name, args) = change.of_call(call);
+            let (name, args) = change.apply_to_call(call);
             let (name, args) = (name.to_owned(), args.into_owned());
             (call.name, call.args) = (name, args.into());
             call.own = None;

@@ -15,7 +15,7 @@ pub(super) const ALPHABET: &[u8; 64] =
 const BACKSLASH: &str = r"(?:\\|%(?:25)?5[cC])";
 
 /// A pattern that matches a secret in each of its forms.
-pub(super) fn of(secret: &str) -> String {
+pub(super) fn pattern(secret: &str) -> String {
     let mut forms = vec![text(secret)];
     // A secret with backslashes may itself be taken from JSON text.
     if let Some(unescaped) = unescaped(secret) {

@@ -5,7 +5,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::forms::ALPHABET;
-use super::named::{json_key, name_of};
+use super::secret_keys::{json_key, name_of};
 use super::weak::is_weak;
 
 /// Secrets of one run that are looked for. A run with more is no run of an agent.
@@ -15,7 +15,7 @@ const MOST: usize = 64;
 const OPTIONS: &str = r"--?(?:[a-z0-9]+[-_])*(?:api-?key|apikey|access-?key|token|secret|password|passwd|passphrase|client-?secret)";
 
 /// What a run shows as secret, each with its name.
-pub(super) fn of_run(run: &Value) -> Vec<(String, String)> {
+pub(super) fn from_run(run: &Value) -> Vec<(String, String)> {
     let mut found = Found::new();
     if let Some(found) = &mut found {
         found.look(&run["trace"], None);

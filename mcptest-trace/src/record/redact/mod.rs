@@ -8,8 +8,8 @@
 mod counts;
 mod forms;
 mod learned;
-mod named;
 mod run;
+mod secret_keys;
 mod shapes;
 mod suspects;
 #[cfg(test)]
@@ -25,7 +25,7 @@ use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
 use crate::eval::views;
-use named::Named;
+use secret_keys::Named;
 use shapes::Shape;
 use weak::Weak;
 
@@ -138,7 +138,7 @@ impl Redactor {
         }
         let alternatives: Vec<String> = secrets
             .iter()
-            .map(|(_, value)| format!("({})", forms::of(value)))
+            .map(|(_, value)| format!("({})", forms::pattern(value)))
             .collect();
         let names: Vec<String> = secrets.into_iter().map(|(name, _)| name).collect();
         let secrets = RegexBuilder::new(&alternatives.join("|"))
@@ -199,7 +199,7 @@ impl Redactor {
 
     fn learned_of(&self, run: &Value) -> Option<Box<Self>> {
         self.named.as_ref()?;
-        let secrets = learned::of_run(run);
+        let secrets = learned::from_run(run);
         let learned = (!secrets.is_empty()).then(|| Self::new(secrets, Vec::new()));
         learned.and_then(Result::ok).map(Box::new)
     }
@@ -263,10 +263,10 @@ impl Redactor {
                     self.entry(key, value, counts);
                 }
                 if self.named.is_some()
-                    && let Some(name) = named::named_beside(map)
+                    && let Some(name) = secret_keys::named_beside(map)
                     && let Some(value) = map.get_mut("value")
                 {
-                    named::blank(value, name, counts);
+                    secret_keys::blank(value, name, counts);
                 }
                 self.redact_keys(map, |_| false, counts);
             }
@@ -291,9 +291,9 @@ impl Redactor {
             weak.taken_out_of(key, value, counts);
         }
         if self.named.is_some()
-            && let Some(name) = named::name_of(key)
+            && let Some(name) = secret_keys::name_of(key)
         {
-            named::blank(value, name, counts);
+            secret_keys::blank(value, name, counts);
         }
     }
 
@@ -306,10 +306,10 @@ impl Redactor {
     fn text_counted<'a>(&self, text: &'a str, counts: &mut RedactionCounts) -> Cow<'a, str> {
         let mut found = self.secrets_in(text);
         if !self.patterns.is_empty() {
-            found.extend(self.patterns_in(text).map(of_pattern));
-            for view in views::of(text) {
+            found.extend(self.patterns_in(text).map(pattern_match));
+            for view in views::decoded_views(text) {
                 let parts = self.patterns_in(&view.text);
-                found.extend(parts.map(|part| of_pattern(view.place(part))));
+                found.extend(parts.map(|part| pattern_match(view.place(part))));
             }
         }
         let mut text = if found.is_empty() {
@@ -435,7 +435,7 @@ impl Redactor {
     }
 }
 
-fn of_pattern(part: Range<usize>) -> Found {
+fn pattern_match(part: Range<usize>) -> Found {
     Found { part, secret: None }
 }
 

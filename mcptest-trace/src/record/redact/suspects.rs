@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::trace::leaves::{leaves, shown};
+use crate::trace::leaves::{leaves, path_text};
 
 /// How keys of well-known services begin.
 const BEGINNINGS: &str = "sk- sk_live_ rk_live_ ghp_ gho_ ghs_ ghu_ github_pat_ glpat- xoxb- xoxp- \
@@ -27,7 +27,7 @@ pub fn suspects(run: &Value) -> Vec<String> {
     for part in ["tool_calls", "tool_results", "final_response"] {
         let texts = leaves(&run["trace"][part]).into_iter();
         let texts = texts.filter(|(_, leaf)| leaf.as_str().is_some_and(holds_a_key));
-        found.extend(texts.map(|(path, _)| format!("trace.{part}{}", shown(&path))));
+        found.extend(texts.map(|(path, _)| format!("trace.{part}{}", path_text(&path))));
     }
     found
 }

@@ -3,7 +3,7 @@
 use regex::{Captures, Regex};
 use serde_json::Value;
 
-use super::{RedactionCounts, forms, named, suspects};
+use super::{RedactionCounts, forms, secret_keys, suspects};
 use crate::trace::words_of_tool;
 
 /// A value that is shorter is found in ordinary words.
@@ -37,7 +37,7 @@ const KEYS: [&str; 10] = [
 /// How the names of what people think out end, in upper case. It may be words: `correct horse`.
 const CHOSEN: [&str; 4] = ["PASSWORD", "PASSWD", "PASSPHRASE", "SECRET"];
 
-/// Names of headers and members that hold a credential, beside those of `named`.
+/// Names of headers and members that hold a credential, beside those of `secret_keys`.
 const HEADERS: &str = "authorization|proxy-authorization|x-api-key|x-goog-api-key|api[-_]?key|x-auth-token|\
      x-access-token|private-token|access[-_]?token|auth[-_]?token";
 
@@ -154,7 +154,7 @@ impl Weak {
                 .split('|')
                 .any(|header| key.eq_ignore_ascii_case(header))
         };
-        if !(own || named::name_of(key).is_some() || header()) {
+        if !(own || secret_keys::name_of(key).is_some() || header()) {
             return;
         }
         match value {

@@ -60,7 +60,7 @@ pub(super) fn try_writing(folder: &Path) -> Result<(), StoreError> {
         return Err(StoreError::file_in_the_way(folder));
     }
     let tried = Temporary::holding(&folder.join("try"), b"\n");
-    tried.map(drop).map_err(|error| error.of_folder(folder))
+    tried.map(drop).map_err(|error| error.for_folder(folder))
 }
 
 /// Makes a folder and those above it.

@@ -24,8 +24,8 @@ impl StoreError {
     }
 
     /// Adds what the system says to the end of the problem.
-    fn said_by(mut self, source: Error) -> Self {
-        self.problem = format!("{}: {}", self.problem, said(&source));
+    fn with_system_error(mut self, source: Error) -> Self {
+        self.problem = format!("{}: {}", self.problem, system_message(&source));
         self.source = Some(source);
         self
     }
@@ -33,7 +33,7 @@ impl StoreError {
     /// The disk, or what the user may have of it, is full.
     pub(super) fn full(path: &Path) -> Self {
         Self::new(
-            format!("{} was not written: the disk is full", shown(path)),
+            format!("{} was not written: the disk is full", display_path(path)),
             "free some space and record again; what was recorded before is untouched",
         )
     }
@@ -41,13 +41,17 @@ impl StoreError {
     /// The file or its folder may not be written.
     pub(super) fn read_only(path: &Path, source: Error) -> Self {
         let help = "make the file and its folder writable, or record on a machine where they are";
-        Self::new(format!("{} cannot be written", shown(path)), help).said_by(source)
+        Self::new(format!("{} cannot be written", display_path(path)), help)
+            .with_system_error(source)
     }
 
     /// A folder lies where a file is to be written.
     pub(super) fn folder_in_the_way(path: &Path) -> Self {
         Self::new(
-            format!("{} is a folder, and a file is to be written", shown(path)),
+            format!(
+                "{} is a folder, and a file is to be written",
+                display_path(path)
+            ),
             "move the folder away, and record again",
         )
     }
@@ -55,20 +59,23 @@ impl StoreError {
     /// A file lies where a folder is needed.
     pub(super) fn file_in_the_way(path: &Path) -> Self {
         Self::new(
-            format!("{} is a file, and a folder is needed there", shown(path)),
+            format!(
+                "{} is a file, and a folder is needed there",
+                display_path(path)
+            ),
             "move the file away, and record again",
         )
     }
 
     /// Anything else that the file system says; `doing` is the end of "cannot be …".
     pub(super) fn failed(path: &Path, doing: &str, source: Error) -> Self {
-        let problem = format!("{} cannot be {doing}", shown(path));
-        Self::new(problem, "remove the cause, and record again").said_by(source)
+        let problem = format!("{} cannot be {doing}", display_path(path));
+        Self::new(problem, "remove the cause, and record again").with_system_error(source)
     }
 
     /// Two layouts hold runs of the same agent.
     pub(super) fn several(paths: &[&PathBuf]) -> Self {
-        let paths: Vec<String> = paths.iter().map(|path| shown(path)).collect();
+        let paths: Vec<String> = paths.iter().map(|path| display_path(path)).collect();
         let paths = paths.join(" and ");
         Self::new(
             format!(
@@ -80,7 +87,7 @@ impl StoreError {
 
     /// The one file that the suite names holds one run, and more are wanted.
     pub(super) fn one_run(path: &Path) -> Self {
-        let path = shown(path);
+        let path = display_path(path);
         Self::new(
             format!("`cassette:` names {path}, which holds one run, and the suite wants more runs"),
             "name a folder or a `.jsonl` file in `cassette:`, or write `runs: 1`",
@@ -94,7 +101,7 @@ impl StoreError {
             _ => ("runs", "are"),
         };
         let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
-        let (missing, folder) = (missing.join(", "), shown(folder));
+        let (missing, folder) = (missing.join(", "), display_path(folder));
         Self::new(
             format!("{runs} {missing} {are} not recorded in {folder}"),
             "record these runs too; all runs are replaced together",
@@ -103,7 +110,10 @@ impl StoreError {
 
     /// The note in a staging folder cannot be understood.
     pub(super) fn bad_marker(path: &Path) -> Self {
-        let (path, folder) = (shown(path), shown(path.parent().unwrap_or(path)));
+        let (path, folder) = (
+            display_path(path),
+            display_path(path.parent().unwrap_or(path)),
+        );
         Self::new(
             format!("{path} does not say which runs an interrupted recording was to replace"),
             format!(
@@ -115,7 +125,7 @@ impl StoreError {
     /// The path has no file name to store runs under.
     pub(super) fn no_name(path: &Path) -> Self {
         Self::new(
-            format!("{} does not end in a name", shown(path)),
+            format!("{} does not end in a name", display_path(path)),
             "name a file or a folder in `cassette:`",
         )
     }
@@ -123,7 +133,11 @@ impl StoreError {
     /// No folder for lock files can be used.
     pub(super) fn no_lock(path: &Path, source: Error) -> Self {
         let help = "make that folder writable, or set `TMPDIR` (`TEMP` on Windows) to one that is";
-        Self::new(format!("no lock file can be made in {}", shown(path)), help).said_by(source)
+        Self::new(
+            format!("no lock file can be made in {}", display_path(path)),
+            help,
+        )
+        .with_system_error(source)
     }
 
     /// Sorts an error of writing a path into what a user can act on.
@@ -143,7 +157,7 @@ impl StoreError {
     }
 
     /// Names the folder as what may not be written to, where the file was only there to try it.
-    pub(super) fn of_folder(self, folder: &Path) -> Self {
+    pub(super) fn for_folder(self, folder: &Path) -> Self {
         match self.source {
             Some(source) if may_not_be_written(&source) => Self::read_only(folder, source),
             source => Self { source, ..self },
@@ -183,7 +197,7 @@ impl std::error::Error for StoreError {
 }
 
 /// A path in backticks, with control characters shown instead of sent to the terminal.
-fn shown(path: &Path) -> String {
+fn display_path(path: &Path) -> String {
     let mut text = String::from("`");
     for character in path.to_string_lossy().chars() {
         if character.is_control() {
@@ -197,7 +211,7 @@ fn shown(path: &Path) -> String {
 }
 
 /// What the operating system says, without its number and its capital letter.
-fn said(error: &Error) -> String {
+fn system_message(error: &Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
     let mut characters = text.chars();

@@ -7,10 +7,10 @@
 mod disk;
 mod error;
 mod lock;
-mod many;
 mod publish;
 mod render;
 mod steps;
+mod stream;
 #[cfg(test)]
 mod tests;
 
@@ -27,8 +27,8 @@ use crate::fnv::fnv1a64;
 pub use disk::write_atomically;
 pub use error::StoreError;
 pub use lock::Lock;
-pub use many::{Adding, RunPlace};
 pub use render::{render, render_line};
+pub use stream::{Adding, RunPlace};
 
 pub use crate::trace::Layout;
 

@@ -74,7 +74,7 @@ mod tests {
     use serde_json::{Value, json};
 
     fn meant(keys: &'static Fields, value: &Value) -> Vec<(String, &'static str)> {
-        let Json::Object(map) = Json::of(value) else {
+        let Json::Object(map) = Json::from_value(value) else {
             panic!("no object");
         };
         keys.meant(&map)

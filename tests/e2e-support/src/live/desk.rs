@@ -81,7 +81,7 @@ pub fn refund(closing: &str) -> Value {
 /// A script with one conversation.
 pub fn script(user: &str, runs: &[Value]) -> Value {
     json!({
-        "key": super::studio::KEY,
+        "key": super::recording_crate::KEY,
         "conversations": [{ "user": user, "runs": runs }],
     })
 }

@@ -6,5 +6,5 @@
 //! - `troupe`: a crate with a loop of its own, and a folder for it.
 
 pub mod desk;
-pub mod studio;
-pub mod troupe;
+pub mod function_crate;
+pub mod recording_crate;

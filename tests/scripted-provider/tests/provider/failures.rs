@@ -14,7 +14,7 @@ fn failing(before: &Value) -> Provider {
     ] }] }))
 }
 
-fn said(answer: Answer) -> Value {
+fn message_of(answer: Answer) -> Value {
     answer.ok()["choices"][0]["message"]["content"].clone()
 }
 
@@ -35,8 +35,8 @@ fn statuses_come_in_order_and_then_the_reply_of_the_same_run() {
     assert!(broken.error(500).contains("had an error"));
     assert_eq!(broken.headers.get("retry-after"), None);
     assert_eq!(chat(&provider, &go).error(529), "come back");
-    assert_eq!(said(chat(&provider, &go)), "one");
-    assert_eq!(said(chat(&provider, &go)), "two");
+    assert_eq!(message_of(chat(&provider, &go)), "one");
+    assert_eq!(message_of(chat(&provider, &go)), "two");
     // The first run again, and its failures with it.
     assert_eq!(chat(&provider, &go).status, 429);
 }
@@ -85,7 +85,7 @@ fn a_client_that_gives_up_waiting_stays_in_its_run() {
     assert!(matches!(request.send(body), Err(ureq::Error::Timeout(_))));
     drop(agent);
     std::thread::sleep(Duration::from_millis(100));
-    assert_eq!(said(chat(&provider, &json!([user("go")]))), "one");
+    assert_eq!(message_of(chat(&provider, &json!([user("go")]))), "one");
 }
 
 #[test]
@@ -119,7 +119,10 @@ fn a_closed_connection_has_no_answer() {
     let url = format!("{}/v1/chat/completions", provider.url());
     let body = json!({ "model": "m", "messages": [user("go")] }).to_string();
     assert!(send(&url, OPENAI_HEADERS, &body).is_err());
-    assert_eq!(said(send(&url, OPENAI_HEADERS, &body).unwrap()), "one");
+    assert_eq!(
+        message_of(send(&url, OPENAI_HEADERS, &body).unwrap()),
+        "one"
+    );
     assert_eq!(provider.requests().len(), 2);
 }
 
@@ -129,14 +132,14 @@ fn another_body_is_html() {
     let answer = chat(&provider, &json!([user("go")]));
     assert_eq!(answer.headers["content-type"], "text/html; charset=utf-8");
     assert_eq!(answer.ok(), "<html>oops</html>");
-    assert_eq!(said(chat(&provider, &json!([user("go")]))), "one");
+    assert_eq!(message_of(chat(&provider, &json!([user("go")]))), "one");
 }
 
 #[test]
 fn later_replies_fail_too() {
     let provider = play(&json!([{ "text": "a" }, { "text": "b", "before": [{ "status": 503 }] }]));
-    assert_eq!(said(chat(&provider, &json!([user("go")]))), "a");
+    assert_eq!(message_of(chat(&provider, &json!([user("go")]))), "a");
     let history = json!([user("go"), { "role": "assistant", "content": "a" }, user("on")]);
     assert_eq!(chat(&provider, &history).status, 503);
-    assert_eq!(said(chat(&provider, &history)), "b");
+    assert_eq!(message_of(chat(&provider, &history)), "b");
 }

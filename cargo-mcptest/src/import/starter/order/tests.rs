@@ -76,7 +76,7 @@ mod plain {
         run.trace.tool_calls.windows(2).any(|calls| {
             let names = [calls[0].name.as_str(), calls[1].name.as_str()];
             (names == [first, second] || names == [second, first])
-                && of_one_step(&calls[0], &calls[1])
+                && is_same_step(&calls[0], &calls[1])
         })
     }
 
@@ -105,7 +105,7 @@ mod plain {
                     let sources = sources.map(|(source, _)| source).enumerate();
                     let sources = sources.filter(|(nth, source)| {
                         let counts = *nth == 0 || !is_lookup && reads.reads(&source.name);
-                        counts && source.name != call.name && !of_one_step(source, call)
+                        counts && source.name != call.name && !is_same_step(source, call)
                     });
                     let names = sources.map(|(_, source)| source.name.clone());
                     found.extend(names.map(|source| (source, call.name.clone(), key.clone())));

@@ -36,7 +36,7 @@ fn refund(id: &str) -> (&'static str, Value) {
 }
 
 fn suspects_of(runs: &[Run]) -> Vec<Suspect> {
-    suspects::of(runs, &CalledTools::default())
+    suspects::find(runs, &CalledTools::default())
 }
 
 fn suspect(number: usize, reasons: Vec<String>, aside: bool) -> Suspect {

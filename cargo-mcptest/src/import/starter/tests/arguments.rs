@@ -27,7 +27,7 @@ fn run(calls: &[(&str, Value, &str)]) -> Run {
 }
 
 /// The arguments that are asked of the last tool, in these runs.
-fn asked(runs: &[Run]) -> String {
+fn demanded_arguments(runs: &[Run]) -> String {
     let source = || recipe::RunSource {
         day: Some(DAY.to_owned()),
         is_copy: false,
@@ -50,7 +50,7 @@ fn send(args: Value) -> Run {
 }
 
 fn one(argument: &Value) -> String {
-    asked(&[send(json!({ "a": argument }))])
+    demanded_arguments(&[send(json!({ "a": argument }))])
 }
 
 const OPEN: &str = "schema: {\"additionalProperties\": false, \"properties\": {\"a\": {\"type\": \"string\"}}, \"required\": [\"a\"]}";
@@ -95,7 +95,7 @@ fn what_runs_agree_on_is_asked_for_and_the_rest_is_not() {
         send(json!({ "order": "O-7", "note": note, "day": day, "fast": note.len() > 16 }))
     };
     assert_eq!(
-        asked(&[
+        demanded_arguments(&[
             with("Leave it outside", DAY),
             with("Leave it by the door", DAY)
         ]),
@@ -105,7 +105,7 @@ fn what_runs_agree_on_is_asked_for_and_the_rest_is_not() {
     );
     let same = send(json!({ "order": "O-7", "note": "Leave it outside" }));
     assert_eq!(
-        asked(&[same.clone(), same]),
+        demanded_arguments(&[same.clone(), same]),
         "exact: {\"note\": \"Leave it outside\", \"order\": \"O-7\"}"
     );
 }
@@ -115,13 +115,13 @@ fn an_argument_that_some_runs_have_may_be_there() {
     let fast = send(json!({ "order": "O-7", "fast": true }));
     let slow = send(json!({ "order": "O-7" }));
     // What one run alone has may be the agent's own.
-    let type_alone = asked(&[slow.clone(), fast.clone()]);
+    let type_alone = demanded_arguments(&[slow.clone(), fast.clone()]);
     assert!(
         type_alone.contains("{\"fast\": {\"type\": \"boolean\"}"),
         "{type_alone}"
     );
     assert_eq!(
-        asked(&[slow, fast.clone(), fast]),
+        demanded_arguments(&[slow, fast.clone(), fast]),
         "schema: {\"additionalProperties\": false, \"properties\": {\"fast\": {\"const\": true}, \
          \"order\": {\"const\": \"O-7\"}}, \"required\": [\"order\"]}"
     );
@@ -164,7 +164,7 @@ fn calls_that_differ_in_words_are_the_same_call() {
         run(&calls)
     };
     assert_eq!(
-        asked(&[
+        demanded_arguments(&[
             note("Leave it outside", false),
             note("Leave it by the door", true)
         ]),
@@ -194,7 +194,7 @@ fn an_identifier_that_a_change_made_comes_from_that_change() {
 fn values_are_listed_where_runs_share_them() {
     let of = |values: &[Value]| {
         let runs: Vec<Run> = values.iter().map(|it| send(json!({ "a": it }))).collect();
-        asked(&runs)
+        demanded_arguments(&runs)
     };
     let open = |kind: &str| {
         format!(
@@ -231,12 +231,15 @@ fn a_text_within_an_argument_opens_the_text_alone() {
                   \"properties\": {\"note\": {\"type\": \"string\"}, \"order\": {\"const\": \"O-7\"}, \"seats\": {\"const\": \
                   [{\"at\": \"1A\", \"for\": \"Ana\"}]}}, \"required\": [\"note\", \"order\", \"seats\"], \"type\": \"object\"}}, \
                   \"required\": [\"details\"]}";
-    assert_eq!(asked(&[with("Leave it by the door", "1A")]), of_one);
+    assert_eq!(
+        demanded_arguments(&[with("Leave it by the door", "1A")]),
+        of_one
+    );
     let runs = [
         with("Leave it by the door", "1A"),
         with("Leave it outside", "2B"),
     ];
-    let text = asked(&runs);
+    let text = demanded_arguments(&runs);
     assert!(
         text.contains(
             "\"seats\": {\"maxItems\": 1, \"minItems\": 1, \"prefixItems\": [{\"additionalProperties\": false, \
@@ -265,7 +268,7 @@ fn arguments_that_differ_hold_together() {
     let with = |order: &str, amount: u64| send(json!({ "order": order, "amount": amount }));
     let runs = [with("A-1", 10), with("B-2", 20), with("A-1", 10)];
     assert_eq!(
-        asked(&runs),
+        demanded_arguments(&runs),
         "schema: {\"enum\": [{\"amount\": 10, \"order\": \"A-1\"}, {\"amount\": 20, \"order\": \"B-2\"}]}"
     );
     let with = |order: &str, amount: u64, note: &str| {
@@ -282,7 +285,7 @@ fn arguments_that_differ_hold_together() {
         )
     };
     assert_eq!(
-        asked(&runs),
+        demanded_arguments(&runs),
         format!(
             "schema: {{\"additionalProperties\": false, \"anyOf\": [{}, {}], \"properties\": {{\"amount\": {{}}, \"note\": {{\"type\": \"string\"}}, \
              \"order\": {{}}}}, \"required\": [\"amount\", \"note\", \"order\"]}}",
@@ -301,7 +304,7 @@ fn arguments_that_differ_hold_together() {
 fn plan_of<'a>(runs: &[Run], reads: &'a ReadOnlyTools) -> gate::Demand<'a> {
     let evidence: Vec<_> = runs.iter().map(|run| (run, None)).collect();
     let good: Vec<&Run> = runs.iter().collect();
-    let changes = writes::Changes::of(&evidence, reads);
+    let changes = writes::Changes::from_runs(&evidence, reads);
     plan::trajectory(&good, &changes, reads).unwrap().holds
 }
 
@@ -320,7 +323,7 @@ fn of_many_combinations_the_parts_that_go_together_are_listed() {
     };
     let runs = rows.map(with);
     assert_eq!(
-        asked(&runs),
+        demanded_arguments(&runs),
         "schema: {\"additionalProperties\": false, \"anyOf\": [\
          {\"properties\": {\"amount\": {\"const\": 1}, \"order\": {\"const\": \"A-1\"}}}, \
          {\"properties\": {\"amount\": {\"const\": 2}, \"order\": {\"const\": \"B-2\"}}}, \

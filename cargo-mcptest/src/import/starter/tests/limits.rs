@@ -33,7 +33,7 @@ fn runs_that_are_too_many_are_let_go() {
 }
 
 fn group() -> Group {
-    let digest = Digest::of(&["a"]);
+    let digest = Digest::from_parts(&["a"]);
     Group {
         agent: "a".into(),
         model: "m".into(),

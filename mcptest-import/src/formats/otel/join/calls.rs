@@ -52,14 +52,14 @@ impl OfId {
 }
 
 impl Calls {
-    pub(super) fn of(events: &[Stamped]) -> Self {
+    pub(super) fn from_events(events: &[Stamped]) -> Self {
         let mut made = HashMap::new();
         for (place, (at, event)) in events.iter().enumerate() {
             if let Event::Call(call) = event {
                 made.insert(place, Made::new(*at, call));
             }
         }
-        let shapes = Shapes::of(made.values().map(|it| (it.tool.as_str(), &*it.args)));
+        let shapes = Shapes::from_calls(made.values().map(|it| (it.tool.as_str(), &*it.args)));
         let (mut all, mut nameless) = (Waiting::default(), Waiting::default());
         let mut by_id: HashMap<String, OfId> = HashMap::new();
         for (place, call) in &made {

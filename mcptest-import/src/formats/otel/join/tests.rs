@@ -209,7 +209,7 @@ fn args() -> impl Strategy<Value = Value> {
 }
 
 /// Arguments as spans show them: with something around or among them.
-fn shown() -> impl Strategy<Value = Option<Value>> {
+fn shown_arguments() -> impl Strategy<Value = Option<Value>> {
     let wrapped = (args(), 0_u8..7).prop_map(|(args, how)| match how {
         0 | 1 => args,
         2 => json!({ "input": args }),
@@ -285,7 +285,7 @@ fn says() -> impl Strategy<Value = Says> {
     let parts = (
         id(),
         proptest::option::weighted(0.9, name()),
-        shown(),
+        shown_arguments(),
         proptest::option::weighted(0.8, value()),
         0_u64..12,
         0_u64..6,
@@ -325,7 +325,7 @@ fn spans(says: &[Says]) -> Vec<OtelSpan> {
     });
     let spans: Vec<Value> = spans.collect();
     let export = json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": spans }] }] });
-    let (mut spans, _) = span::of(&export);
+    let (mut spans, _) = span::parse_export(&export);
     spans.sort_by(|left, right| left.when().cmp(&right.when()));
     spans
 }

@@ -44,9 +44,10 @@ mod plain {
             if calls().all(|call| tool(call).is_some()) {
                 return HashMap::new();
             }
-            let of_rig = |call: &&OtelSpan| spans::of(call.marked()).emitter == Emitter::Rig;
+            let of_rig =
+                |call: &&OtelSpan| spans::find_emitter(call.marked()).emitter == Emitter::Rig;
             let named = calls().filter(of_rig).filter_map(|call| {
-                let name = call.told_text(Meaning::AgentName)?;
+                let name = call.attribute_text(Meaning::AgentName)?;
                 Some((tool(call)?.id.clone(), name.to_owned()))
             });
             named.collect()
@@ -157,7 +158,7 @@ fn spans_of(kinds: &[(u8, Option<usize>, u64)]) -> Vec<OtelSpan> {
     });
     let spans: Vec<Value> = spans.collect();
     let scopes = json!([{ "scope": { "name": "rig" }, "spans": spans }]);
-    span::of(&json!({ "resourceSpans": [{ "scopeSpans": scopes }] })).0
+    span::parse_export(&json!({ "resourceSpans": [{ "scopeSpans": scopes }] })).0
 }
 
 proptest! {

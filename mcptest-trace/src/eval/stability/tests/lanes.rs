@@ -90,7 +90,7 @@ fn lanes_are_right<W: LaneWord, const N: usize>(
     runs: &[Path],
     other: &Path,
 ) -> Result<(), TestCaseError> {
-    let mut lanes = Lanes::<W, N>::of(runs.iter(), 4);
+    let mut lanes = Lanes::<W, N>::new(runs.iter(), 4);
     // Twice: what one comparison leaves behind is nothing to the next.
     for _ in 0..2 {
         let found: Vec<Common> = lanes.compare(other).take(runs.len()).collect();

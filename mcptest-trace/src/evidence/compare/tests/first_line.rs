@@ -6,7 +6,7 @@ fn options() -> CompareOptions {
     CompareOptions::default().with_fail_on([Metric::Outcomes])
 }
 
-fn told(samples: &[AgentSamples]) -> (u8, String) {
+fn status_and_headline(samples: &[AgentSamples]) -> (u8, String) {
     let found = compare(samples, &options());
     (found.exit_status(), found.headline())
 }
@@ -15,13 +15,13 @@ fn told(samples: &[AgentSamples]) -> (u8, String) {
 fn who_no_longer_passes_in_few_runs_is_counted_once() {
     let alone = outcomes_only(&[(2, 0, 2), (20, 20, 20), (20, 20, 20)]);
     assert_eq!(
-        told(&alone).1,
+        status_and_headline(&alone).1,
         "None of 3 agents is shown to be worse, 1 no longer passes in any run, but the runs are too few to show a loss \
          (`agent_000`: 2 of 2 → 0 of 2): 2 more runs would do."
     );
     let with_another = outcomes_only(&[(2, 0, 2), (2, 2, 2), (20, 20, 20)]);
     assert_eq!(
-        told(&with_another).1,
+        status_and_headline(&with_another).1,
         "None of 3 agents is shown to be worse, 1 no longer passes in any run, but the runs are too few to show a loss \
          (`agent_000`: 2 of 2 → 0 of 2): 2 more runs would do, 1 has too few runs to show a loss: 2 more runs would do."
     );
@@ -35,7 +35,7 @@ fn only_those_of_which_nothing_is_known_are_unclear() {
         panic!("it has runs on both sides");
     };
     candidate[0].outcome_recorded = false;
-    let (status, first) = told(&samples);
+    let (status, first) = status_and_headline(&samples);
     assert_eq!(status, 3);
     assert_eq!(
         first,
@@ -44,19 +44,19 @@ fn only_those_of_which_nothing_is_known_are_unclear() {
     // What cannot be told is of an agent that was not compared.
     let mut samples = outcomes_only(&[(6, 6, 6), (6, 6, 6)]);
     samples.push(AgentSamples::new("a", Sides::Gone));
-    let (status, first) = told(&samples);
+    let (status, first) = status_and_headline(&samples);
     assert_eq!(status, 3);
     assert_eq!(
         first,
         "None of 2 agents is shown to be worse, 1 gone (`a`), not compared."
     );
-    let (status, first) = told(&outcomes_only(&[(0, 0, 2), (1, 1, 1)]));
+    let (status, first) = status_and_headline(&outcomes_only(&[(0, 0, 2), (1, 1, 1)]));
     assert_eq!(status, 3);
     assert!(
         first.starts_with("It is not clear whether 1 of 2 agents got worse, "),
         "{first}"
     );
-    let (status, first) = told(&outcomes_only(&[(1, 1, 1), (1, 1, 1)]));
+    let (status, first) = status_and_headline(&outcomes_only(&[(1, 1, 1), (1, 1, 1)]));
     assert_eq!(status, 3);
     assert!(
         first.starts_with("It is not clear whether 2 agents got worse, "),
@@ -71,7 +71,7 @@ fn an_agent_without_a_recording_is_told_and_is_no_failure() {
         AgentSamples::new("late", Sides::Unrecorded),
         AgentSamples::new("same", Sides::Unchanged),
     ];
-    let (status, first) = told(&samples);
+    let (status, first) = status_and_headline(&samples);
     assert_eq!(status, 0);
     assert_eq!(
         first,
@@ -82,7 +82,7 @@ fn an_agent_without_a_recording_is_told_and_is_no_failure() {
         text.contains("\nwithout a recording on either side: `late`\n"),
         "{text}"
     );
-    assert_eq!(told(&samples[..1]).0, 3);
+    assert_eq!(status_and_headline(&samples[..1]).0, 3);
 }
 
 #[test]

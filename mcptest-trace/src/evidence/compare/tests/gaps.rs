@@ -130,7 +130,7 @@ fn a_cost_that_some_runs_do_not_say_is_told_and_its_loss_never_holds() {
         let outcomes = CompareOptions::default().with_fail_on([Metric::Outcomes]);
         let found = compare(&[both("a__m", before, now)], &outcomes);
         assert_eq!(found.exit_status(), 0);
-        assert!(flat(&found.shown()).contains(&fact));
+        assert!(flat(&found.render_agents()).contains(&fact));
     }
 }
 
@@ -143,7 +143,11 @@ fn estimates_are_not_compared_with_measured_costs() {
     let found = one(side(6, 1000, "a"), now);
     assert_eq!((found.exit_status(), found.agents[0].cost), (3, None));
     let told = "tokens are not compared, because 0 of 6 runs before and 6 of 6 now have an estimate, and the others are measured: `a`";
-    assert!(flat(&found.shown()).contains(told), "{}", found.shown());
+    assert!(
+        flat(&found.render_agents()).contains(told),
+        "{}",
+        found.render_agents()
+    );
 }
 
 /// Two runs are too few to show it; an agent that does not pass any more is no agent without a finding.

@@ -35,7 +35,7 @@ fn names_are_those_of_the_suite_everywhere() {
         found.text(ShownAgents::All),
         found.markdown(),
         found.notes().join("\n"),
-        found.shown(),
+        found.render_agents(),
     ];
     for text in &all {
         for stem in [
@@ -95,7 +95,7 @@ fn no_two_agents_are_called_alike() {
         named("d__m", "a", "n", 6),
         named("e__m", "a (n)", "n", 6),
     ];
-    let names = AgentNames::of(&compare(&samples, &CompareOptions::default()));
+    let names = AgentNames::from_comparison(&compare(&samples, &CompareOptions::default()));
     let called = ["a__m", "b__m", "c__m", "d__m", "e__m"].map(|stem| names.plain(stem));
     assert_eq!(called, ["a__m", "b__m", "a (m)", "d__m", "e__m"]);
 }
@@ -132,7 +132,7 @@ fn the_last_line_says_what_the_first_one_does() {
         &[worse(), steady()],
         &CompareOptions::default().with_alpha(0.02),
     );
-    let part = found.of_agents(|agent| agent == "steady__m");
+    let part = found.filter_agents(|agent| agent == "steady__m");
     let (first, last) = (part.headline(), part.notes().pop().unwrap());
     assert!(
         last.ends_with("Exit status 1 of all suites together."),
@@ -143,7 +143,7 @@ fn the_last_line_says_what_the_first_one_does() {
         &[worse(), steady()],
         &CompareOptions::default().with_suite_margin(90.0),
     );
-    let part = alone.of_agents(|agent| agent == "steady__m");
+    let part = alone.filter_agents(|agent| agent == "steady__m");
     assert_eq!(
         part.headline(),
         "The compared agent is not shown to be worse; the failures are in other suites."

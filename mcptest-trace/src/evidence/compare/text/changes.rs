@@ -87,21 +87,24 @@ pub(super) fn blocks(comparison: &Comparison, names: &AgentNames) -> [Vec<Markdo
     let (first, others) = changes.split_at(changes.len().min(CHANGES));
     let whole = first
         .iter()
-        .map(|it| MarkdownBlock::whole(told(it, names)))
+        .map(|it| MarkdownBlock::whole(describe_change(it, names)))
         .collect();
     let folded = (!others.is_empty()).then(|| MarkdownBlock {
         head: format!(
             "\n<details><summary>{} of agents</summary>\n",
             counted(others.len(), "more change")
         ),
-        rows: others.iter().map(|it| told(it, names)).collect(),
+        rows: others.iter().map(|it| describe_change(it, names)).collect(),
         tail: "\n</details>\n".to_owned(),
     });
     [whole, folded.into_iter().collect()]
 }
 
 /// A change in words, and the agents that have it.
-fn told(SharedChange { change, agents }: &SharedChange<'_>, names: &AgentNames) -> String {
+fn describe_change(
+    SharedChange { change, agents }: &SharedChange<'_>,
+    names: &AgentNames,
+) -> String {
     let whose = listing(&change.what, agents, ShownAgents::WithFinding, names);
     let whose = escape_markdown_but_code(&whose.unwrap_or_default());
     let (first, rest) = change.diff.split_at(change.diff.len().min(LINES));

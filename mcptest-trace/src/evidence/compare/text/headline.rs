@@ -37,7 +37,7 @@ impl Comparison {
                 }
                 more => same_recordings(more),
             };
-            let names = AgentNames::of(self);
+            let names = AgentNames::from_comparison(self);
             let mut parts = self.one_sided(&names);
             // What may have got worse is said first.
             let place = match self.decision {
@@ -48,7 +48,7 @@ impl Comparison {
             parts.insert(place, same);
             parts
         } else {
-            let names = AgentNames::of(self);
+            let names = AgentNames::from_comparison(self);
             let found = self.findings(&names).into_iter().map(|found| found.long);
             let besides = [
                 self.fallen(&names),
@@ -82,10 +82,10 @@ impl Comparison {
         let found = [
             Some(self.worse(names)),
             self.together().map(alike),
-            self.of_cost(names, MetricFinding::Regressed),
+            self.cost_finding(names, MetricFinding::Regressed),
             self.other(names),
             self.better(names),
-            self.of_cost(names, MetricFinding::Improved),
+            self.cost_finding(names, MetricFinding::Improved),
         ];
         found.into_iter().flatten().collect()
     }
@@ -155,7 +155,7 @@ impl Comparison {
         (!both.is_empty()).then(|| both.join(", "))
     }
 
-    fn of_cost(&self, names: &AgentNames, finding: MetricFinding) -> Option<FindingSaid> {
+    fn cost_finding(&self, names: &AgentNames, finding: MetricFinding) -> Option<FindingSaid> {
         let agents = self.whose(|agent| is(agent, Metric::Cost, finding));
         let ratios = agents.iter().filter_map(|agent| agent.cost?.ratio);
         let percents: Vec<u64> = ratios.map(percent).collect();
@@ -173,7 +173,7 @@ impl Comparison {
         let verb = if agents.len() == 1 { one } else { many };
         let whose = named(names, &agents, |_| None);
         let said = format!("{} {verb} {by}{more}{what}", agents.len());
-        (!agents.is_empty()).then(|| FindingSaid::of(said, &whose))
+        (!agents.is_empty()).then(|| FindingSaid::new(said, &whose))
     }
 
     fn other(&self, names: &AgentNames) -> Option<FindingSaid> {
@@ -184,14 +184,14 @@ impl Comparison {
         let calls = if others.len() == 1 { "calls" } else { "call" };
         let whose = named(names, &others, |_| None);
         let said = format!("{} {calls} other tools", others.len());
-        (!others.is_empty()).then(|| FindingSaid::of(said, &whose))
+        (!others.is_empty()).then(|| FindingSaid::new(said, &whose))
     }
 
     fn better(&self, names: &AgentNames) -> Option<FindingSaid> {
         let better = self.whose(|agent| is(agent, Metric::Outcomes, MetricFinding::Improved));
         let whose = named(names, &better, passes);
         let said = format!("{} got better", better.len());
-        (!better.is_empty()).then(|| FindingSaid::of(said, &whose))
+        (!better.is_empty()).then(|| FindingSaid::new(said, &whose))
     }
 
     /// Names the agents that passed before and pass in no run now, in too few runs to show it.
@@ -383,7 +383,7 @@ pub(super) struct FindingSaid {
 }
 
 impl FindingSaid {
-    fn of(said: String, whose: &str) -> Self {
+    fn new(said: String, whose: &str) -> Self {
         Self {
             long: format!("{said} ({whose})"),
             short: Some(said),

@@ -3,7 +3,7 @@
 use super::names::AgentNames;
 use super::row;
 use super::short::ShortRow;
-use super::{ShownAgents, changes, described, gaps};
+use super::{ShownAgents, changes, gaps, one_sided};
 use crate::evidence::compare::rank::Rank;
 use crate::evidence::compare::{AgentComparison, Comparison};
 use crate::text::{
@@ -25,7 +25,7 @@ impl Comparison {
     /// The Markdown in pieces, the headline first.
     #[must_use]
     pub fn markdown_blocks(&self) -> Vec<MarkdownBlock> {
-        let names = AgentNames::of(self);
+        let names = AgentNames::from_comparison(self);
         let (quiet, told): (Vec<_>, Vec<_>) = self
             .ranked()
             .into_iter()
@@ -33,7 +33,7 @@ impl Comparison {
         let rows = |agents: &[&AgentComparison]| -> Vec<String> {
             let rows = agents.iter();
             rows.map(|agent| {
-                let cells = ShortRow::of(agent, self, &names).cells();
+                let cells = ShortRow::from_agent(agent, self, &names).cells();
                 marked(agent.rank(&self.options), cells)
             })
             .collect()
@@ -46,7 +46,7 @@ impl Comparison {
         let mut blocks = vec![MarkdownBlock::whole(headline)];
         blocks.extend(changes);
         if !self.agents.is_empty() {
-            let all = ShortRow::of_all(self).cells().map(|cell| escaped(&cell));
+            let all = ShortRow::for_suite(self).cells().map(|cell| escaped(&cell));
             blocks.push(MarkdownBlock {
                 head: format!("\n{head}"),
                 rows: [rows(&told), vec![line(&all)]].concat(),
@@ -55,7 +55,7 @@ impl Comparison {
         }
         let lines = told.iter().flat_map(|agent| {
             let name = names.quoted(&agent.agent);
-            let details = gaps(agent).chain(described::line(agent));
+            let details = gaps(agent).chain(one_sided::line(agent));
             details.map(move |line| format!("{name}: {line}"))
         });
         let power = row::suite_power(&self.suite);

@@ -7,11 +7,11 @@ use serde::Serialize;
 use crate::text::{COLUMNS, counted, ended, escape_line, width, wrapped};
 
 mod changes;
-mod described;
 mod format;
 mod headline;
 mod markdown;
 mod names;
+mod one_sided;
 mod row;
 mod short;
 
@@ -99,13 +99,13 @@ impl Comparison {
 
     /// All agents without the exit status, for what is no command: without a line break at the end.
     #[must_use]
-    pub fn shown(&self) -> String {
+    pub fn render_agents(&self) -> String {
         self.table(ShownAgents::All) + &wrapped(&self.summary(), 0)
     }
 
     /// The table with what stands below it, each line with its end.
     fn table(&self, shown: ShownAgents) -> String {
-        let names = AgentNames::of(self);
+        let names = AgentNames::from_comparison(self);
         let changes = changes::lines(self, shown, &names).into_iter();
         let mut lines: Vec<String> = changes.map(|line| wrapped(&line, 2)).collect();
         let agents = self.ranked();
@@ -120,14 +120,18 @@ impl Comparison {
         if !agents.is_empty() {
             lines.extend(self.rule().map(|rule| wrapped(&rule, 2) + "\n"));
             let mut rows = vec![ShortRow::head(self)];
-            rows.extend(listed.iter().map(|agent| ShortRow::of(agent, self, &names)));
-            rows.push(ShortRow::of_all(self));
+            rows.extend(
+                listed
+                    .iter()
+                    .map(|agent| ShortRow::from_agent(agent, self, &names)),
+            );
+            rows.push(ShortRow::for_suite(self));
             lines.extend(short::lines(&rows));
         }
         for agent in &listed {
             let name = names.quoted(&agent.agent);
             lines.extend(gaps(agent).map(|gap| wrapped(&format!("{name}: {gap}"), 2)));
-            let described = described::line(agent).map(|line| format!("{name}: {line}"));
+            let described = one_sided::line(agent).map(|line| format!("{name}: {line}"));
             lines.extend(match shown {
                 ShownAgents::All => described.map(|line| wrapped(&line, 2)),
                 // What a few runs do otherwise says nothing.
@@ -194,16 +198,16 @@ impl Comparison {
         if self.agents.is_empty() {
             return Vec::new();
         }
-        let names = AgentNames::of(self);
+        let names = AgentNames::from_comparison(self);
         let mut rows = vec![Row::plain(ShortRow::head(self).cells())];
         rows.extend(self.agents.iter().map(|agent| {
-            let described: Vec<String> = gaps(agent).chain(described::line(agent)).collect();
+            let described: Vec<String> = gaps(agent).chain(one_sided::line(agent)).collect();
             Row {
-                cells: ShortRow::of(agent, self, &names).cells(),
+                cells: ShortRow::from_agent(agent, self, &names).cells(),
                 described: (!described.is_empty()).then(|| described.join("; ")),
             }
         }));
-        rows.push(Row::plain(ShortRow::of_all(self).cells()));
+        rows.push(Row::plain(ShortRow::for_suite(self).cells()));
         rows
     }
 
@@ -211,7 +215,7 @@ impl Comparison {
     /// comes to, last.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        let names = AgentNames::of(self);
+        let names = AgentNames::from_comparison(self);
         let mut notes = changes::lines(self, ShownAgents::All, &names);
         notes.extend(self.facts(ShownAgents::All, &names));
         notes.push(format!("{} {}", self.summary(), self.status()));
@@ -325,7 +329,7 @@ impl Comparison {
             let behaviour = agent.behaviour.as_ref();
             outcomes.is_some_and(|found| found.drop().abs() > 1e-9)
                 || behaviour.is_some_and(|found| found.tools.energy.abs() > 1e-9)
-                || described::line(agent).is_some()
+                || one_sided::line(agent).is_some()
         })
     }
 
@@ -347,7 +351,9 @@ impl Comparison {
             return "all unchanged: everything that can be compared is the same on both sides."
                 .to_owned();
         }
-        let found = self.findings(&AgentNames::of(self)).into_iter();
+        let found = self
+            .findings(&AgentNames::from_comparison(self))
+            .into_iter();
         let found: Vec<String> = found.filter_map(|found| found.short).collect();
         let mut said = match (found.is_empty(), self.differs()) {
             (false, _) => found.join(", "),

@@ -25,15 +25,15 @@ impl AgentNames {
     ///     AgentSamples::new(stem, Sides::New).with_name(AgentName::new("Refund agent", model))
     /// };
     /// let one = [agent("Refund_agent__gpt-5", "gpt-5")];
-    /// let names = AgentNames::of(&compare(&one, &CompareOptions::default()));
+    /// let names = AgentNames::from_comparison(&compare(&one, &CompareOptions::default()));
     /// assert_eq!(names.quoted("Refund_agent__gpt-5"), "`Refund agent`");
     ///
     /// let two = [agent("Refund_agent__gpt-5", "gpt-5"), agent("Refund_agent__opus", "opus")];
-    /// let names = AgentNames::of(&compare(&two, &CompareOptions::default()));
+    /// let names = AgentNames::from_comparison(&compare(&two, &CompareOptions::default()));
     /// assert_eq!(names.quoted("Refund_agent__opus"), "`Refund agent (opus)`");
     /// ```
     #[must_use]
-    pub fn of(comparison: &Comparison) -> Self {
+    pub fn from_comparison(comparison: &Comparison) -> Self {
         let stems: Vec<&str> = comparison.stems().collect();
         let forms: Vec<[String; 3]> = stems
             .iter()

@@ -154,7 +154,7 @@ fn remedy(found: &OutcomesCompared) -> String {
 }
 
 /// The row of all agents, without what was found of them.
-pub(super) fn of_suite(comparison: &Comparison) -> [String; 4] {
+pub(super) fn suite_cells(comparison: &Comparison) -> [String; 4] {
     let suite = &comparison.suite;
     let (outcomes, cost) = (suite.outcomes.as_ref(), suite.cost.as_ref());
     // Where only some agents are shown, the numbers are still those of all.

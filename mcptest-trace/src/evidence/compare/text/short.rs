@@ -2,7 +2,7 @@
 
 use super::format::{p_of_verdict, points, significant};
 use super::names::AgentNames;
-use super::row::{behaviour_cell, cost_cell, of_suite, suite_word, unknown};
+use super::row::{behaviour_cell, cost_cell, suite_cells, suite_word, unknown};
 use crate::evidence::compare::{AgentComparison, Comparison, Metric, MetricFinding};
 use crate::text::{COLUMNS, ended, filled, fitted, width};
 
@@ -30,7 +30,11 @@ impl ShortRow {
         }
     }
 
-    pub(super) fn of(agent: &AgentComparison, comparison: &Comparison, names: &AgentNames) -> Self {
+    pub(super) fn from_agent(
+        agent: &AgentComparison,
+        comparison: &Comparison,
+        names: &AgentNames,
+    ) -> Self {
         let outcomes = agent.outcomes.as_ref();
         let behaviour = agent.behaviour.as_ref();
         Self {
@@ -44,8 +48,8 @@ impl ShortRow {
         }
     }
 
-    pub(super) fn of_all(comparison: &Comparison) -> Self {
-        let [agent, passed, cost, behaviour] = of_suite(comparison);
+    pub(super) fn for_suite(comparison: &Comparison) -> Self {
+        let [agent, passed, cost, behaviour] = suite_cells(comparison);
         Self {
             agent,
             passed,

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn an_agent_with_one_tool_takes_another_of_the_suite() {
     let lone = recorded(&[("cancel_order", json!({}), "ok")]);
-    assert!(of(&lone, Operator::ReplaceTool).is_empty());
+    assert!(mutants_of(&lone, Operator::ReplaceTool).is_empty());
     let other = desk();
     let runs = [
         RecordedRun::new("lone", 1, &lone),

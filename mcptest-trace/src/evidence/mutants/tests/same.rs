@@ -16,7 +16,7 @@ fn made(run: &Run, change: &Change) -> Made {
     let mut calls: Vec<(String, String, Vec<Value>)> = Vec::new();
     for (place, call) in trace.tool_calls.iter().enumerate() {
         let (name, args) = if change.call() == Some(place) {
-            let (name, args) = change.of_call(call);
+            let (name, args) = change.apply_to_call(call);
             (name.to_owned(), args.into_owned())
         } else {
             (call.name.clone(), Value::clone(&call.args))
@@ -102,7 +102,7 @@ proptest! {
         let mut seen = Fingerprints::new(&run);
         let original = Change::Order(std::iter::once(0..run.trace.tool_calls.len()).collect());
         let mut known = vec![made(&run, &original)];
-        for site in sites::of_run(&run, &tools) {
+        for site in sites::find_sites(&run, &tools) {
             let made = made(&run, &site.change);
             let is_new = !known.contains(&made);
             prop_assert_eq!(seen.is_new(&site.change), is_new, "{:?}", site);

@@ -7,7 +7,7 @@ use crate::import::starter::tools::MOST_BESIDE;
 fn holds(good: &[&Run], run: &Run) -> bool {
     let reads = ReadOnlyTools::default();
     let evidence: Vec<_> = good.iter().map(|run| (*run, None)).collect();
-    let changes = Changes::of(&evidence, &reads);
+    let changes = Changes::from_runs(&evidence, &reads);
     let times = plan::times(good, &changes, &reads);
     let plan = plan::trajectory(good, &changes, &reads).unwrap();
     (plan.holds)(run) && times.iter().all(|times| times.holds(run))
