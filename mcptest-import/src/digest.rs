@@ -12,6 +12,7 @@ pub struct Digest([u8; 16]);
 
 impl Digest {
     /// The digest of some texts, each apart from the next.
+    #[must_use]
     pub fn from_parts(parts: &[&str]) -> Self {
         let mut hash = Sha256::new();
         for part in parts {
@@ -24,17 +25,20 @@ impl Digest {
     }
 
     /// The digest of a value, whatever the order of its keys.
+    #[must_use]
     pub fn from_value(value: &Value) -> Self {
         Self::from_parts(&[&canonical_json(value)])
     }
 
     /// The digest of this digest and a text after it.
+    #[must_use]
     pub fn then(self, next: &str) -> Self {
         Self::from_parts(&[&hex(&self.0), next])
     }
 }
 
 /// The identifier of a record that has none.
+#[must_use]
 pub fn identifier(value: &Value) -> String {
     let digest = Sha256::digest(canonical_json(value).as_bytes());
     format!("sha256:{}", hex(&digest[..8]))

@@ -93,6 +93,7 @@ impl Lost {
     }
 
     /// A record that is no run.
+    #[must_use]
     pub fn no_run(detail: &str) -> Self {
         Self::new("is no run", detail)
     }

@@ -98,6 +98,7 @@ pub(crate) fn messages(value: &Value) -> Option<&[Value]> {
 
 /// The request and the response that a record logs: `{request, response}`, or `{body, response.body}`. Of a call that
 /// got no response, the record itself says the `error`.
+#[must_use]
 pub fn logged(record: &Value) -> Option<(&Value, &Value)> {
     let inner = |holder| given(holder, "body").unwrap_or(holder);
     let request = given(record, "request").or_else(|| given(record, "body"))?;

@@ -123,6 +123,7 @@ impl Joiner {
     }
 
     /// How many failed calls are no part of a run, because the same was asked again.
+    #[must_use]
     pub fn retried(&self) -> usize {
         self.retried
     }
@@ -186,6 +187,7 @@ impl Joiner {
     }
 
     /// The runs in the order of their first records.
+    #[must_use]
     pub fn finish(mut self) -> Vec<Joined> {
         // Nobody tried these again: their runs end with them.
         let mut failed: Vec<(RecordPlace, Option<Digest>)> =

@@ -11,6 +11,7 @@ pub(crate) fn is_set(value: &Value, key: &str) -> bool {
 }
 
 /// Unwraps a value that may stand as JSON in a text.
+#[must_use]
 pub fn unfolded(value: &Value) -> Value {
     unfolded_with(value, &mut Vec::new())
 }
@@ -30,6 +31,7 @@ pub(crate) fn unfolded_with(value: &Value, changes: &mut Vec<Change>) -> Value {
 }
 
 /// A text in which only the first characters are shown.
+#[must_use]
 pub fn shortened(text: &str, characters: usize) -> String {
     match text.char_indices().nth(characters) {
         Some((at, _)) => format!("{}…", &text[..at]),

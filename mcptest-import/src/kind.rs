@@ -99,6 +99,7 @@ impl FormatKind {
     }
 
     /// Whether its runs are no recordings yet.
+    #[must_use]
     pub fn is_foreign(self) -> bool {
         self != Self::Mcptest
     }

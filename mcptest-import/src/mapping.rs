@@ -65,6 +65,7 @@ impl Mapping {
     }
 
     /// Traces of one conversation are runs of their own.
+    #[must_use]
     pub fn trace_is_run(&self) -> bool {
         self.run == RunUnit::Trace
     }

@@ -29,6 +29,7 @@ pub enum GroupBy {
 
 impl GroupBy {
     /// The value by which a run is grouped.
+    #[must_use]
     pub fn group_value(&self, mapped: &Mapped, records: &[Record<'_>]) -> Option<String> {
         match self {
             Self::Task => mapped.run.task.clone(),

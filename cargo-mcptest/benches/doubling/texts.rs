@@ -86,7 +86,7 @@ fn streamed(format: usize, pieces: usize, words: &str) -> Box<dyn FnMut()> {
             Some(Framing::Events),
             stream.as_bytes(),
             true,
-        ))
+        ));
     })
 }
 

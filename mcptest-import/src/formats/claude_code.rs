@@ -136,6 +136,7 @@ pub(crate) fn is_of_gemini(message: &Value) -> bool {
 }
 
 /// Whether a file of this name says of which kind a sub-agent is: `agent-<identifier>.meta.json`.
+#[must_use]
 pub fn is_about_subagent(name: &str) -> bool {
     name.starts_with("agent-") && name.ends_with(".meta.json")
 }

@@ -331,6 +331,7 @@ impl RecordPlace {
     }
 
     /// How many bytes the record has.
+    #[must_use]
     pub fn bytes(self) -> u64 {
         self.length.into()
     }
@@ -338,6 +339,7 @@ impl RecordPlace {
 
 impl Record<'_> {
     /// The line or the element, from 1.
+    #[must_use]
     pub fn number(&self) -> u32 {
         match self.input.form {
             Form::Zip(_) => self.part.number + 1,

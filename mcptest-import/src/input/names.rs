@@ -45,6 +45,7 @@ pub struct NamedFiles {
 
 impl NamedFiles {
     /// Which files of folders are not read, and why.
+    #[must_use]
     pub fn note(&self) -> Option<String> {
         let count: usize = self.left_out.values().sum();
         let endings = self.left_out.iter().map(|(ending, count)| match count {
@@ -65,6 +66,7 @@ impl NamedFiles {
 }
 
 /// Finds the files.
+#[must_use]
 pub fn named(arguments: &[PathBuf]) -> NamedFiles {
     let mut all = NamedFiles::default();
     let mut known = HashSet::new();

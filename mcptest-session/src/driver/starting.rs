@@ -67,7 +67,7 @@ async fn start_to_serve(agent: &AgentCommand, seat: &mut Seat<'_>) -> Result<End
             answer = answer => Ok(answer),
         };
         drop(offer);
-        let end = match answer {
+        match answer {
             Ok(Answer::Forks(stream)) => Ok(stream),
             Ok(Answer::Hindered(why)) => {
                 seat.refuse(why);
@@ -79,8 +79,7 @@ async fn start_to_serve(agent: &AgentCommand, seat: &mut Seat<'_>) -> Result<End
                 }
                 Err(end)
             }
-        };
-        end
+        }
     };
     let stream = match stream {
         Ok(stream) => stream,
@@ -96,18 +95,14 @@ async fn start_to_serve(agent: &AgentCommand, seat: &mut Seat<'_>) -> Result<End
     listener.end(LAST_WORDS).await;
     let mut server = Server::new(stream, agent.clone(), said, running);
     let left = agent.time_limit.map(|limit| limit.saturating_sub(start));
-    match server.run(agent, left).await {
-        Some(ended) => {
-            if !server.is_gone() {
-                seat.keep(server);
-            }
-            Ok(ended)
+    if let Some(ended) = server.run(agent, left).await {
+        if !server.is_gone() {
+            seat.keep(server);
         }
-        // It ended before it made the run.
-        None => {
-            drop(server);
-            seat.refuse(Some("the process that forks ended".to_owned()));
-            run(agent).await
-        }
+        return Ok(ended);
     }
+    // It ended before it made the run.
+    drop(server);
+    seat.refuse(Some("the process that forks ended".to_owned()));
+    run(agent).await
 }

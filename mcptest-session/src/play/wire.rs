@@ -17,13 +17,11 @@ use crate::record::ENDED_EARLY;
 
 /// A whole answer, also as a stream.
 pub(super) fn whole(protocol: &dyn Protocol, said: &Said, framing: Option<Framing>) -> Response {
-    match framing {
-        Some(framing) => streamed(&protocol.events(said), framing),
-        None => {
-            let body = protocol::written(&protocol.answer(said));
-            response(200, "application/json", Body::from(body))
-        }
+    if let Some(framing) = framing {
+        return streamed(&protocol.events(said), framing);
     }
+    let body = protocol::written(&protocol.answer(said));
+    response(200, "application/json", Body::from(body))
 }
 
 fn streamed(events: &[Event], framing: Framing) -> Response {

@@ -51,7 +51,7 @@ fn operation(path: &str) -> Option<(String, &str)> {
 fn route(path: &str, whole: &str, stream: &str) -> Option<Route> {
     let (model, operation) = operation(path)?;
     let is_streamed = operation == stream;
-    (is_streamed || operation == whole).then(|| Route {
+    (is_streamed || operation == whole).then_some(Route {
         model: Some(model),
         streamed: Some(is_streamed),
     })

@@ -158,16 +158,8 @@ impl Relay {
             );
             return error(&incoming.path, 404, &text);
         };
-        if let Some((status, text)) = refusal(&incoming, path) {
-            let place = self.log.begin(self.observed(&incoming, None));
-            let outcome = if status == UPGRADE_REQUIRED {
-                Outcome::Refused(text.clone())
-            } else {
-                Outcome::Unreadable(format!("`{}`: {text}", incoming.path))
-            };
-            self.log
-                .end(place, self.now(), false, (outcome, Vec::new()));
-            return error(&incoming.path, status, &text);
+        if let Some(refused) = self.refuse(&incoming, path) {
+            return refused;
         }
         let mut upstreams = self.upstreams.iter();
         let Some(upstream) = upstreams.find(|upstream| upstream.provider() == provider) else {
@@ -244,28 +236,51 @@ impl Relay {
         }
         match sent {
             Ok(answer) => ending.pass(answer, without_tokens),
-            Err(failure) => {
-                if let Some(aside) = ending.aside.take_if(|_| failure.is_connect()) {
-                    aside.give_back();
-                }
-                let is_connect = failure.is_connect();
-                let words = words_of(&failure.without_url());
-                let text = format!(
-                    "{} cannot be reached at {}: {words}",
-                    ending.asked, ending.address
-                );
-                if is_model_call {
-                    self.set_unreached(Some(text.clone()));
-                }
-                ending.end(Outcome::Lost(text.clone()), Vec::new(), false);
-                let mut answer = error(&incoming.path, 502, &text);
-                // Clients ask again where a connection is lost.
-                if !is_connect {
-                    answer.headers_mut().remove(SHOULD_RETRY);
-                }
-                answer
-            }
+            Err(failure) => self.unreachable(&incoming.path, failure, ending, is_model_call),
         }
+    }
+
+    /// The answer to a request that is not passed on.
+    fn refuse(&self, incoming: &Incoming, path: &str) -> Option<Response> {
+        let (status, text) = refusal(incoming, path)?;
+        let place = self.log.begin(self.observed(incoming, None));
+        let outcome = if status == UPGRADE_REQUIRED {
+            Outcome::Refused(text.clone())
+        } else {
+            Outcome::Unreadable(format!("`{}`: {text}", incoming.path))
+        };
+        self.log
+            .end(place, self.now(), false, (outcome, Vec::new()));
+        Some(error(&incoming.path, status, &text))
+    }
+
+    /// The answer to a request that the provider did not answer.
+    fn unreachable(
+        &self,
+        path: &str,
+        failure: reqwest::Error,
+        mut ending: AnswerOf,
+        is_model_call: bool,
+    ) -> Response {
+        if let Some(aside) = ending.aside.take_if(|_| failure.is_connect()) {
+            aside.give_back();
+        }
+        let is_connect = failure.is_connect();
+        let words = words_of(&failure.without_url());
+        let text = format!(
+            "{} cannot be reached at {}: {words}",
+            ending.asked, ending.address
+        );
+        if is_model_call {
+            self.set_unreached(Some(text.clone()));
+        }
+        ending.end(Outcome::Lost(text.clone()), Vec::new(), false);
+        let mut answer = error(path, 502, &text);
+        // Clients ask again where a connection is lost.
+        if !is_connect {
+            answer.headers_mut().remove(SHOULD_RETRY);
+        }
+        answer
     }
 
     /// A request, as the log has it.

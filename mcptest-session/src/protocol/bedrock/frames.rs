@@ -48,9 +48,12 @@ fn event(message: &Message) -> Event {
     };
     let data = String::from_utf8_lossy(message.payload()).into_owned();
     // A name that does not end so is no event either.
-    let exception = |name: String| match name.ends_with(EXCEPTION) {
-        true => name,
-        false => name + EXCEPTION,
+    let exception = |name: String| {
+        if name.ends_with(EXCEPTION) {
+            name
+        } else {
+            name + EXCEPTION
+        }
     };
     match header(":message-type").as_deref() {
         Some("exception") => {

@@ -204,46 +204,10 @@ impl Reader<'_> {
         {
             return Reported::Failed(shown(key, value));
         }
-        if self.writes {
-            let undone = fields.iter().find(|(key, value)| self.undone(key, value));
-            // *created: true, published: false*
-            let done = || {
-                let mut set = fields
-                    .iter()
-                    .filter(|(_, value)| **value == Value::Bool(true));
-                set.any(|(key, _)| {
-                    participle(&snake(key)).is_some_and(|verb| self.said.verbs.contains(verb))
-                })
-            };
-            if let Some((key, value)) = undone.filter(|_| !done()) {
-                return Reported::Failed(shown(key, value));
-            }
-            let mut refused = fields
-                .iter()
-                .filter(|(key, _)| STATUS.contains(&&*snake(key)));
-            let refused = refused.find(|(_, value)| {
-                word_of(value, REFUSALS) && !self.is_own_act(value) && !self.is_told(value)
-            });
-            if let Some((key, value)) = refused.filter(|_| !worked && is_bare(fields)) {
-                return Reported::Failed(shown(key, value));
-            }
-            if let Some(dry) = of_fields(fields) {
-                return Reported::Failed(dry);
-            }
-            if let Some(none) = nothing_changed(self.said, fields) {
-                return if worked {
-                    Reported::Doubtful(none)
-                } else {
-                    Reported::Failed(none)
-                };
-            }
-            let unchanged = |value: &Value| word_of(value, UNCHANGED);
-            let still = fields
-                .iter()
-                .find(|(key, value)| STATUS.contains(&&*snake(key)) && unchanged(value));
-            if let Some((key, value)) = still {
-                return Reported::Doubtful(shown(key, value));
-            }
+        if self.writes
+            && let Some(found) = self.write_not_done(fields, worked)
+        {
+            return found;
         }
         if worked {
             return Reported::Nothing;
@@ -270,6 +234,50 @@ impl Reader<'_> {
         }
         let sounds = told.find_map(sounds);
         sounds.map_or(Reported::Nothing, Reported::Doubtful)
+    }
+
+    /// What the result of a tool that writes says of a change that was not made.
+    fn write_not_done(&self, fields: &Map<String, Value>, worked: bool) -> Option<Reported> {
+        let undone = fields.iter().find(|(key, value)| self.undone(key, value));
+        // *created: true, published: false*
+        let done = || {
+            let mut set = fields
+                .iter()
+                .filter(|(_, value)| **value == Value::Bool(true));
+            set.any(|(key, _)| {
+                participle(&snake(key)).is_some_and(|verb| self.said.verbs.contains(verb))
+            })
+        };
+        if let Some((key, value)) = undone.filter(|_| !done()) {
+            return Some(Reported::Failed(shown(key, value)));
+        }
+        let mut refused = fields
+            .iter()
+            .filter(|(key, _)| STATUS.contains(&&*snake(key)));
+        let refused = refused.find(|(_, value)| {
+            word_of(value, REFUSALS) && !self.is_own_act(value) && !self.is_told(value)
+        });
+        if let Some((key, value)) = refused.filter(|_| !worked && is_bare(fields)) {
+            return Some(Reported::Failed(shown(key, value)));
+        }
+        if let Some(dry) = of_fields(fields) {
+            return Some(Reported::Failed(dry));
+        }
+        if let Some(none) = nothing_changed(self.said, fields) {
+            return Some(if worked {
+                Reported::Doubtful(none)
+            } else {
+                Reported::Failed(none)
+            });
+        }
+        let unchanged = |value: &Value| word_of(value, UNCHANGED);
+        let still = fields
+            .iter()
+            .find(|(key, value)| STATUS.contains(&&*snake(key)) && unchanged(value));
+        if let Some((key, value)) = still {
+            return Some(Reported::Doubtful(shown(key, value)));
+        }
+        None
     }
 
     /// Whether a key says that what the tool does was not done: `sent: false`, `message_sent: false`; or that nothing
