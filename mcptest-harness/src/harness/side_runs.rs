@@ -214,7 +214,7 @@ impl SideRuns {
     }
 
     /// What is compared of an agent, for a text that is public: what is told of prompts, tools and parameters has
-    /// no secret. See [`Self::samples_against`].
+    /// no secret. See [`Self::against`].
     #[must_use]
     pub fn against_without_secrets(
         self,

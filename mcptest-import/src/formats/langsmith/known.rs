@@ -157,7 +157,7 @@ mod tests {
 
     use super::*;
 
-    /// A plain second implementation of `find_call`, which looks at all events. `met` are the calls of which a
+    /// A plain second implementation of `call`, which looks at all events. `met` are the calls of which a
     /// tool of this trace ran.
     fn plain(
         events: &[Event],
