@@ -28,7 +28,7 @@ pub trait Metrics {
 }
 
 /// Declares the targets of a report, each beside what its value is:
-/// `metrics! { CallCounts as counts { Measure::of(…) => counts.count, } }`. A target of yes or no takes a `bool`;
+/// `metrics! { CallCounts as counts { Measure::new(…) => counts.count, } }`. A target of yes or no takes a `bool`;
 /// `None` is a target that this report does not have.
 macro_rules! metrics {
     ($report:ty as $this:ident { $($measure:expr => $value:expr,)+ }) => {

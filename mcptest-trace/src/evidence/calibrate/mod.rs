@@ -10,7 +10,7 @@
 //! use mcptest_trace::evidence::calibrate::{Discrimination, Quantity, Scored, calibrate};
 //! use mcptest_trace::stats::conformal::Share;
 //!
-//! let tokens = Measure::of("tokens", Unit::Tokens).lower_is_better("tokens of the run");
+//! let tokens = Measure::new("tokens", Unit::Tokens).lower_is_better("tokens of the run");
 //! let target = Quantity::from_measure(&tokens).unwrap();
 //! let agents = ["refund", "search", "book"];
 //! let runs: Vec<Scored> = (0..30)
