@@ -176,6 +176,7 @@ impl Seat<'_> {
     }
 
     /// How many connections the address of this run was asked for.
+    #[cfg(target_os = "linux")]
     pub(super) fn connections(&self) -> usize {
         self.place.as_ref().map_or(0, Place::connections)
     }
@@ -196,11 +197,13 @@ impl Seat<'_> {
     }
 
     /// The process forks from now on.
+    #[cfg(target_os = "linux")]
     pub(super) fn serves(&mut self, start: Duration) {
         self.change(Role::Busy, |state| state.start = Some(start));
     }
 
     /// The process may not fork, and nor may the others.
+    #[cfg(target_os = "linux")]
     pub(super) fn refuse(&mut self, hindrance: Option<String>) {
         self.change(Role::Anew, |state| {
             state.is_off = true;
@@ -214,6 +217,7 @@ impl Seat<'_> {
     }
 
     /// Whether another process of this program has forked.
+    #[cfg(target_os = "linux")]
     pub(super) fn is_known(&self) -> bool {
         self.servers.lock().start.is_some()
     }

@@ -58,7 +58,7 @@ pub(super) struct Said {
 
 impl Said {
     /// What was printed till now, to which other programs add each for itself.
-    #[cfg(feature = "play")]
+    #[cfg(all(feature = "play", target_os = "linux"))]
     pub(super) fn branch(&self) -> Self {
         Self {
             printed: Arc::new(Mutex::new(self.printed())),
@@ -191,7 +191,7 @@ fn line_of(turn: &str) -> String {
 }
 
 /// What a command is given before it has said anything.
-#[cfg(feature = "play")]
+#[cfg(all(feature = "play", target_os = "linux"))]
 pub(super) fn beginning(turns: &[String]) -> String {
     match turns {
         [] => String::new(),

@@ -50,7 +50,8 @@ pub(crate) fn exception(status: u16) -> &'static str {
 /// A request of `InvokeModel` as Anthropic's own API has it.
 pub(crate) fn as_messages(path: &str, mut body: Value) -> Result<Value, ApiError> {
     let (model, operation) = operation(path).unwrap_or((String::new(), Operation::Invoke));
-    if body["anthropic_version"] != "bedrock-2023-05-31" {
+    // Each release of the client may name another one.
+    if !body["anthropic_version"].is_string() {
         return Err(ApiError::invalid("anthropic_version: Field required"));
     }
     if let Some(body) = body.as_object_mut() {

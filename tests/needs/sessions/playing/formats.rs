@@ -41,6 +41,7 @@ fn plays_to_the_others(program: &str) {
                 .env("AWS_ACCESS_KEY_ID", "any")
                 .env("AWS_SECRET_ACCESS_KEY", "any")
                 .env("AWS_REGION", "us-east-1")
+                .env("AWS_DEFAULT_REGION", "us-east-1")
                 .env("AGENT_CHANGE", change);
             process::run(&mut command)
         };
