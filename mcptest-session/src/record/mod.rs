@@ -49,7 +49,6 @@ mod stored_request;
 mod tee_body;
 #[cfg(test)]
 mod tests;
-#[cfg(feature = "record")]
 mod writing;
 
 #[cfg(feature = "play")]
