@@ -302,7 +302,7 @@ impl Reading<'_> {
         for part in exchange.output.iter().flat_map(|message| &message.parts) {
             match part {
                 Part::Text(text) if agent.is_none() && !text.is_empty() => {
-                    self.written.add_agent_text(text)
+                    self.written.add_agent_text(text);
                 }
                 Part::Call { name, args, .. } => {
                     let made = self

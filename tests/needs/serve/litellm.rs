@@ -33,7 +33,7 @@ pub(crate) fn an_agent_over_litellm() {
             { "text": format!("Order 7 is paid back ({run})."), "usage": usage },
         ])
     });
-    let script = script(PROMPT, runs.collect()).to_string();
+    let script = script(PROMPT, &runs.collect::<Vec<_>>()).to_string();
     let provider = Provider::start(Script::from_json(&script).unwrap()).unwrap();
     let mut command = mcptest_recording(&folder, &provider, &["record"]);
     process::run(

@@ -82,7 +82,9 @@ impl Desk {
     fn texts(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        names.filter(|name| name.ends_with(".txt")).collect()
+        names
+            .filter(|name| std::path::Path::new(name).extension() == Some("txt".as_ref()))
+            .collect()
     }
 
     fn forget(&self) {
@@ -320,6 +322,6 @@ pub(crate) fn without_the_harness_it_calls_main() {
 }
 
 /// What a script says, as a value.
-fn script(prompt: &str, runs: Vec<Value>) -> Value {
+fn script(prompt: &str, runs: &[Value]) -> Value {
     json!({ "conversations": [{ "user": prompt, "model": "gpt-5", "runs": runs }] })
 }

@@ -109,13 +109,13 @@ impl Recording<'_> {
             let [prompt, cached, completion, reasoning] = reply.tokens;
             // These formats do not count all of them apart.
             let format = self.client.format;
-            let caches = format != "ollama";
-            let reasons = format != "ollama" && format != "bedrock_converse";
+            let counts_cached = format != "ollama";
+            let counts_thoughts = format != "ollama" && format != "bedrock_converse";
             for (key, tokens) in [
                 ("prompt", Some(prompt)),
-                ("cached", caches.then_some(cached)),
+                ("cached", counts_cached.then_some(cached)),
                 ("completion", Some(completion)),
-                ("reasoning", reasons.then_some(reasoning)),
+                ("reasoning", counts_thoughts.then_some(reasoning)),
             ] {
                 assert_eq!(
                     step.get(key).and_then(Value::as_u64),
