@@ -10,7 +10,7 @@ use super::strangers::{call, calls, closing, tokens};
 enum Wrote {
     Conventions,
     OpenInference,
-    /// Spans of OpenInference without the names of agents.
+    /// Spans of `OpenInference` without the names of agents.
     Nameless,
 }
 

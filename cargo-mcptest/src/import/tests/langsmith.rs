@@ -30,7 +30,7 @@ pub(super) fn messages(talk: &Talk) -> Vec<Value> {
     all
 }
 
-/// A message as another release of LangChain dumps it.
+/// A message as another release of `LangChain` dumps it.
 fn dumped(message: &Value, form: usize) -> Value {
     let name = match message["type"].as_str().unwrap() {
         "system" => "SystemMessage",
