@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{block_on, provider, script, session};
 
-/// Asks a path of OpenAI, or of Ollama, once.
+/// Asks a path of `OpenAI`, or of Ollama, once.
 async fn ask(url: &str, body: &Value) -> (u16, String) {
     let answer = reqwest::Client::new()
         .post(url)
