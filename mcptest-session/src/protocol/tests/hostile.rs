@@ -7,6 +7,10 @@ use crate::protocol::sse::Event;
 use crate::protocol::{self, Framing, Route};
 
 /// Keys and words of the formats, put together at random.
+#[expect(
+    clippy::too_many_lines,
+    reason = "what each format is sent, in one table"
+)]
 fn odd() -> impl Strategy<Value = Value> {
     let word = prop::sample::select(vec![
         "assistant",
