@@ -11,20 +11,23 @@ use crate::exchange::{Part, Said, Stop};
 use crate::play::{PlayOptions, Recording, RecordingError};
 use crate::record::{Observed, Outcome, RecordedRun, RunOptions};
 
-pub(super) const FORMATS: [&str; 5] = [
+pub(super) const FORMATS: [&str; 6] = [
     "openai_chat",
     "openai_responses",
     "anthropic_messages",
     "gemini",
     "ollama",
+    "bedrock_converse",
 ];
+
+/// The formats in which a result says whether it is an error.
+pub(super) const FLAGGED: [&str; 2] = ["anthropic_messages", "bedrock_converse"];
 
 #[test]
 fn every_format_is_played() {
     let all = crate::protocol::ALL.iter().map(|protocol| protocol.name());
-    // Those of Bedrock are played to real clients, in `tests/needs/sessions/playing`.
-    let is_of_bedrock = |name: &&str| name.starts_with("bedrock_");
-    assert!(all.filter(|name| !is_of_bedrock(name)).eq(FORMATS));
+    // This one has the body of Anthropic's Messages, and asks models of Anthropic alone.
+    assert!(all.filter(|name| *name != "bedrock_invoke").eq(FORMATS));
 }
 
 /// A run as somebody writes it by hand: two calls of one answer, one more, and the closing.
@@ -271,7 +274,7 @@ async fn a_talk_that_the_provider_holds_is_found_by_what_a_request_adds() {
 async fn a_result_that_is_the_recorded_one_has_its_error_flag_in_formats_without_one() {
     let mut cassette = by_hand();
     cassette["trace"]["tool_results"][1]["is_error"] = true.into();
-    for protocol in FORMATS.into_iter().filter(|it| *it != "anthropic_messages") {
+    for protocol in FORMATS.into_iter().filter(|it| !FLAGGED.contains(it)) {
         let flags = async |run: fn(&crate::exchange::Call) -> String| {
             let agent = Agent {
                 protocol,

@@ -193,7 +193,7 @@ async fn an_error_of_the_provider_inside_of_a_stream_is_played_as_it_was() {
                 "{protocol}"
             );
             // The errors of some formats are words alone.
-            if error.is_object() {
+            if error.is_object() && protocol != "bedrock_converse" {
                 assert_eq!(error["code"].as_u64(), (!is_older).then_some(529));
             }
             let body = streamed.body.unwrap();

@@ -17,6 +17,7 @@ fn scratchpads(agent: &Agent, template: fn(&str) -> String, observed: &[&str]) -
         let message = talk.last_mut().unwrap();
         match agent.protocol {
             "gemini" => message["parts"][0]["text"] = text.into(),
+            "bedrock_converse" => message["content"][0]["text"] = text.into(),
             _ => message["content"] = text.into(),
         }
         agent.request(&talk)

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::agent::{Agent, ask, player};
-use super::answers::{FORMATS, options};
+use super::answers::{FLAGGED, FORMATS, options};
 use super::went_by::{Wire, paths};
 use crate::exchange::{Call, Part, Said};
 use crate::mcp::{Seen, SeenCall};
@@ -69,10 +69,15 @@ fn requests(agent: &Agent, tells: Tells, is_error: bool) -> [Value; 2] {
     messages.extend(agent.goes_on(&protocol.answer(&call()), &call()));
     if tells == Tells::Flagged
         && is_error
-        && agent.protocol == "anthropic_messages"
         && let Some(last) = messages.last_mut()
     {
-        last["content"][0]["is_error"] = true.into();
+        match agent.protocol {
+            "anthropic_messages" => last["content"][0]["is_error"] = true.into(),
+            "bedrock_converse" => {
+                last["content"][0]["toolResult"]["status"] = "error".into();
+            }
+            _ => {}
+        }
     }
     [first, agent.request(&messages)]
 }
@@ -139,7 +144,7 @@ async fn what_a_client_told_of_the_result_of_a_server_it_has_to_tell_again() {
                     // In Gemini's format a text stands in an object, and is no result in MCP's form.
                     let is_wrapped = protocol == "gemini";
                     let has_flag = |tells: Tells| {
-                        let by_format = tells == Flagged && protocol == "anthropic_messages";
+                        let by_format = tells == Flagged && FLAGGED.contains(&protocol);
                         is_error && (by_format || tells == Whole && !is_wrapped)
                     };
                     let words = |tells: Tells| match tells {
@@ -187,7 +192,7 @@ async fn an_older_recording_takes_what_holds_the_result_of_a_server_for_it() {
             field.insert("version".to_owned(), "1.1".into());
             field.remove("told");
             let player = played(&cassette, &agent, tells, true).await;
-            let is_unflagged = protocol == "anthropic_messages" && tells != Flagged;
+            let is_unflagged = FLAGGED.contains(&protocol) && tells != Flagged;
             let wanted = is_unflagged.then_some("tool_results[0].is_error");
             assert!(
                 told(&player).iter().map(String::as_str).eq(wanted),

@@ -41,11 +41,12 @@ pub(super) fn words(blocks: &[Value]) -> String {
     plain.map(|block| text_of(Some(&block))).collect()
 }
 
-/// What a tool answered. One block of JSON is the value itself.
+/// What a tool answered. One block of JSON is the value itself, and one of text is the text, as in formats without blocks.
 pub(super) fn result(blocks: &[Value]) -> Value {
     let mut plain: Vec<Value> = blocks.iter().flat_map(plain).collect();
     match plain.as_mut_slice() {
         [one] if one["type"] == "json" => one["json"].take(),
+        [one] if one["type"] == "text" => one["text"].take(),
         _ => Value::Array(plain),
     }
 }

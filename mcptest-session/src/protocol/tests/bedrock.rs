@@ -176,7 +176,7 @@ fn a_request_is_read() {
         asked.items[2..],
         [
             result("t1", json!({ "done": true }), false),
-            result("t2", json!([{ "type": "text", "text": "shipped" }]), true),
+            result("t2", json!("shipped"), true),
             Item::User("And hurry.".to_owned()),
         ]
     );
