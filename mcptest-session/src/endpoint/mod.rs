@@ -110,7 +110,7 @@ pub(crate) fn refusal(incoming: &Incoming, path: &str) -> Option<(u16, String)> 
         return unread.map(|text| (400, text));
     }
     // Clients that can ask in both ways ask by HTTP after this status.
-    let is_format = protocol::at(path).is_some();
+    let is_format = protocol::of_request(path, &incoming.body).is_some();
     let what = if is_format {
         "this format"
     } else {

@@ -97,7 +97,8 @@ impl Player {
             }
             return error(&incoming.path, status, &text);
         }
-        let known = protocol::at(path).filter(|_| incoming.method == Method::POST);
+        let known =
+            protocol::of_request(path, &incoming.body).filter(|_| incoming.method == Method::POST);
         match known {
             Some((protocol, route)) => self.model_call(incoming, protocol, &route),
             None => self.other(incoming),

@@ -96,6 +96,12 @@ pub trait Protocol: Debug + Send + Sync {
     /// What a path says of a request, where requests for an answer go there. The path is without its query.
     fn route(&self, path: &str) -> Option<Route>;
 
+    /// Whether a request that goes where an answer is asked for is one of this format: some paths lead to the models of
+    /// several makers, each with a format of its own.
+    fn is_request(&self, _body: &[u8]) -> bool {
+        true
+    }
+
     /// Reads a request.
     fn asked(&self, route: &Route, body: &Value) -> Asked;
 
@@ -191,6 +197,21 @@ pub fn at(path: &str) -> Option<(&'static dyn Protocol, Route)> {
     all.find_map(|protocol| Some((*protocol, protocol.route(path)?)))
 }
 
+/// The format of a request, and what its path says.
+///
+/// ```
+/// use mcptest_session::protocol;
+///
+/// let path = "/model/arn:aws:bedrock:us-east-1:1:application-inference-profile%2Fabc/invoke";
+/// let body = br#"{"anthropic_version": "bedrock-2023-05-31", "messages": []}"#;
+/// assert!(protocol::of_request(path, body).is_some());
+/// assert!(protocol::of_request(path, br#"{"prompt": "Hi"}"#).is_none());
+/// ```
+#[must_use]
+pub fn of_request(path: &str, body: &[u8]) -> Option<(&'static dyn Protocol, Route)> {
+    at(path).filter(|(protocol, _)| protocol.is_request(body))
+}
+
 /// Why a request asks a model in a form that is not read, and what is read; `None` where it is read, or asks no model.
 ///
 /// ```
@@ -202,7 +223,7 @@ pub fn at(path: &str) -> Option<(&'static dyn Protocol, Route)> {
 /// ```
 #[must_use]
 pub fn unread(path: &str, body: &[u8]) -> Option<String> {
-    if at(path).is_some() {
+    if of_request(path, body).is_some() {
         return None;
     }
     let what = ALL.iter().find_map(|it| it.unread(path, body))?;

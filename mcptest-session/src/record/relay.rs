@@ -174,7 +174,8 @@ impl Relay {
         let placed = aws::in_region(upstream, region.as_deref());
         let upstream = placed.as_deref().unwrap_or(upstream);
         let url = upstream.url(path, incoming.query.as_deref());
-        let known = protocol::at(path).filter(|_| incoming.method == Method::POST);
+        let known =
+            protocol::of_request(path, &incoming.body).filter(|_| incoming.method == Method::POST);
         let is_model_call = known.is_some();
         let observed = self.observed(&incoming, known.as_ref());
         let mut aside = None;

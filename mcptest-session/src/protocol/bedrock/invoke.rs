@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use super::super::reading::Reading;
@@ -21,8 +23,22 @@ pub struct Invoke;
 /// The name of the format.
 pub(super) const NAME: &str = "bedrock_invoke";
 
-/// What stands in the names of models that take requests of Anthropic Messages.
-const OF_ANTHROPIC: [&str; 2] = ["anthropic.", "claude"];
+/// What is in each request to a model of Anthropic, and in none to another.
+#[derive(Deserialize)]
+struct OfAnthropic {
+    #[serde(rename = "anthropic_version")]
+    _version: IgnoredAny,
+}
+
+/// What asks a model for text, where its name does not say that it gives any.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Question {
+    messages: Option<IgnoredAny>,
+    prompt: Option<IgnoredAny>,
+    #[serde(rename = "textGenerationConfig")]
+    config: Option<IgnoredAny>,
+}
 
 /// The kinds of ARNs that do not say which model they lead to.
 const LEADS_ELSEWHERE: [&str; 2] = [":application-inference-profile/", ":provisioned-model/"];
@@ -30,6 +46,15 @@ const LEADS_ELSEWHERE: [&str; 2] = [":application-inference-profile/", ":provisi
 /// What is in the names of models that give no text: those of vectors, orders and pictures. An agent asks them beside its
 /// model.
 const WITHOUT_WORDS: [&str; 5] = ["embed", "rerank", "image", "canvas", "stability."];
+
+fn is_without_words(model: &str) -> bool {
+    WITHOUT_WORDS.iter().any(|word| model.contains(word))
+}
+
+fn is_question(body: &[u8]) -> bool {
+    let question: Question = serde_json::from_slice(body).unwrap_or_default();
+    question.messages.is_some() || question.prompt.is_some() || question.config.is_some()
+}
 
 impl Protocol for Invoke {
     fn name(&self) -> &'static str {
@@ -44,22 +69,26 @@ impl Protocol for Invoke {
         "Bedrock's InvokeModel with a model of Anthropic (`/invoke`)"
     }
 
-    fn unread(&self, path: &str, _body: &[u8]) -> Option<&'static str> {
+    fn unread(&self, path: &str, body: &[u8]) -> Option<&'static str> {
         let (model, operation) = super::operation(path)?;
         let model = model.to_ascii_lowercase();
         if operation == "invoke-with-bidirectional-stream" {
             return Some("talks in real time (`/invoke-with-bidirectional-stream`)");
         }
         let is_asked = ["invoke", "invoke-with-response-stream"].contains(&operation);
-        let speaks = !WITHOUT_WORDS.iter().any(|word| model.contains(word));
+        let speaks = !is_without_words(&model)
+            && (!LEADS_ELSEWHERE.iter().any(|kind| model.contains(kind)) || is_question(body));
         (is_asked && speaks).then_some("models of other makers (`/invoke`; `/converse` is read)")
     }
 
     fn route(&self, path: &str) -> Option<Route> {
         let route = super::route(path, "invoke", "invoke-with-response-stream")?;
         let model = route.model.as_deref()?.to_ascii_lowercase();
-        let mut words = OF_ANTHROPIC.iter().chain(&LEADS_ELSEWHERE);
-        words.any(|word| model.contains(word)).then_some(route)
+        (!is_without_words(&model)).then_some(route)
+    }
+
+    fn is_request(&self, body: &[u8]) -> bool {
+        serde_json::from_slice::<OfAnthropic>(body).is_ok()
     }
 
     fn asked(&self, route: &Route, body: &Value) -> Asked {
